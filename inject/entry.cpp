@@ -1,4 +1,4 @@
-// The library's constructor, its activation, and the exports that end a process (_exit, _Exit, abort).
+// The library's constructor, the start of the recording, and the exports that end a process (_exit, _Exit, abort).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/resource.h>
@@ -94,7 +94,7 @@ bool needs_mpi(const dl_phdr_info& object) {
     if (header.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + header.p_vaddr);
   }
   if (dynamic == nullptr) return false;
-  const char* texts = nullptr;  // glibc has relocated the entry to an address, except in the vdso
+  const char* texts = nullptr;  // glibc has made DT_STRTAB an address, except in the vdso
   for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr > object.dlpi_addr)
       texts = reinterpret_cast<const char*>(entry->d_un.d_ptr);
@@ -104,8 +104,8 @@ bool needs_mpi(const dl_phdr_info& object) {
   return false;
 }
 
-/// True for Debian since PyTorch 2.6, which links PyTorch and gloo with MPI. Few jobs use PyTorch's MPI backend:
-/// MPI_Init may never run.
+/// True with Debian's PyTorch since 2.6: it and gloo are linked with MPI. MPI_Init may never run: few jobs use
+/// PyTorch's MPI backend.
 bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;
@@ -122,7 +122,8 @@ bool only_pytorch_needs_mpi() {
   return needed.by_pytorch && !needed.by_others;
 }
 
-/// Returns the MPI library whose MPI_Init will tell the rank, or null. Only before activation: MPI_Init has not run.
+/// Returns the MPI library whose MPI_Init will tell the rank, or null. Call only before activation: MPI_Init has not
+/// run.
 const char* pending_mpi() {
   const char* const library = mapped_library(is_mpi_library);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
@@ -204,7 +205,7 @@ bool activate_by_environment(Rank rank) {
 
 }  // namespace profshim::inject
 
-// These functions run no atexit handler, so they write the traces themselves.
+// _exit, _Exit and abort run no atexit handlers, so their hooks write the traces.
 
 PROFSHIM_EXPORT void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);

@@ -15,7 +15,7 @@ namespace profshim {
 struct Finding {
   int item = 0;             // number in src/analysis/verify/checklist.cpp
   bool must = true;         // false = should
-  std::string message;      // names or locates the first event
+  std::string message;      // names the first such event, or its place
   std::uint64_t count = 1;  // events that break the item
 };
 struct FileReport {
@@ -26,7 +26,7 @@ struct FileReport {
   std::uint64_t events = 0;
   std::vector<std::int64_t> steps;  // N of ProfilerStep#N
   bool complete = true, truncated = false;
-  bool merged = false;  // by `profshim merge`
+  bool merged = false;  // written by `profshim merge`
   std::uint64_t dropped = 0;
   int world_size = -1;
   std::int64_t base_time_ns = 0;
@@ -34,25 +34,25 @@ struct FileReport {
   std::vector<Finding> findings;
   bool conforms() const;  // readable, and no `must` finding
 };
-/// Runs the whole checklist. An unreadable file sets `error`.
+/// Runs the whole checklist. If the file is unreadable, sets `error`.
 FileReport verify_trace(const std::string& path);
-/// For tests and fuzzing. `path`: the file name, which item 2 checks.
+/// Verifies bytes, for tests and fuzzing. `path`: the file name, which item 2 checks.
 FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
 /// Checks the files of one window together: same base time, distinct ranks, same steps, same spec. Adds findings.
 void verify_together(std::vector<FileReport>& reports);
 
-/// Traces to judge by [check].
+/// The traces that [check] judges.
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
   int world_size = -1;  // -1 = unknown
   std::vector<int> ranks;
 };
-/// Outcome of min_traces, ranks or complete of [check].
+/// The outcome of min_traces, ranks or complete of [check].
 struct TraceRule {
   std::string key;            // "check.ranks"
   std::optional<bool> holds;  // none = the traces do not contain the answer
   std::string sentence;
-  std::vector<int> missing;  // ranks
+  std::vector<int> missing;  // ranks without a trace
 };
 std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen);
 

@@ -16,8 +16,7 @@ struct ConvertResult {
   std::uint64_t bytes = 0;   // written
 };
 
-/// Converts as in src/convert/perfetto/format.h. Reads the file twice, to hold only about 40 bytes per slice, 80 per
-/// arrow, and the distinct texts.
+/// Converts as src/convert/perfetto/format.h describes. Reads the file twice, which saves memory.
 ConvertResult convert_to_perfetto(const std::string& path, const std::string& out);
 
 struct ParquetOptions {
@@ -25,7 +24,7 @@ struct ParquetOptions {
   std::string out;     // a file; or a folder, ending in '/', with a file per input
   std::string python;  // an interpreter with pyarrow
 };
-/// The columns are in src/convert/parquet/columns.h. Holds one row group in memory.
+/// Writes the columns of src/convert/parquet/columns.h. Holds one row group in memory.
 ConvertResult convert_to_parquet(const ParquetOptions& options);
 
 }  // namespace profshim

@@ -1,5 +1,5 @@
 // ELF symbols and x86-64 code: finds functions for steps.source = "symbol", and decides whether a jump can replace
-// their entry. The library asks about loaded modules, `profshim doctor` about files. Any thread; not async-signal-safe.
+// their entry. Thread-safe; not async-signal-safe.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +35,14 @@ struct Instruction {
   bool uses_rsp_operand = false;     // memory operand addressed through rsp
 };
 
-/// Decodes in 64-bit mode. Returns false if the instruction is invalid or truncated, or if its length differs between
-/// Intel and AMD (branches with a 16-bit offset). Never allocates.
+/// Decodes one instruction in 64-bit mode. Returns false if it is invalid, truncated, or ambiguous: Intel and AMD
+/// differ in the length of branches with a 16-bit offset. Never allocates.
 bool decode(const std::uint8_t* code, std::size_t available, Instruction& out);
 
-/// The target of a relative branch; 0 for other instructions.
+/// Returns the target of a relative branch; 0 for other instructions.
 std::uint64_t branch_target(const std::uint8_t* code, const Instruction& instruction, std::uint64_t address);
 
-/// Bytes of jmp rel32, and of jmp [rip+0] followed by the address.
+/// Lengths in bytes: jmp rel32; jmp [rip+0] followed by the address.
 inline constexpr std::size_t kNearJump = 5, kFarJump = 14;
 
 /// Code and the address at which it runs.
@@ -53,17 +53,16 @@ struct Code {
 };
 
 struct Entry {
-  std::string refusal;        // why it cannot be patched; "" = it can
-  std::size_t patch_at = 0;   // 4, behind an endbr64, which stays; else 0
+  std::string refusal;        // why the entry cannot be patched; "" = it can
+  std::size_t patch_at = 0;   // offset of the jump: 4 behind an endbr64, which stays; else 0
   std::size_t displaced = 0;  // bytes of the replaced instructions, at least jump_bytes
 };
 
 /// Decides whether a jump of `jump_bytes` can replace the entry of a function. `parts`: its outlined cold code.
-/// Refuses, for example, a function with a branch into the displaced bytes.
 Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::size_t jump_bytes);
 
-/// Appends the displaced instructions, adjusted to run at `at`, and a jump back. All jumps are absolute. Returns false
-/// and sets `refusal` if an operand is out of reach.
+/// Appends the displaced instructions, adjusted to run at `at`, and a jump back. Returns false and sets `refusal` if an
+/// operand is out of reach.
 bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, std::vector<std::uint8_t>& out,
                     std::string& refusal);
 
@@ -72,7 +71,7 @@ struct Function {
   std::uint64_t value;  // address, relative to the load bias
   std::uint64_t size;   // bytes; 0 = unknown
   std::uint64_t file_offset;
-  bool ifunc = false;     // `value` is the resolver's
+  bool ifunc = false;     // `value` is the address of the resolver
   bool exported = false;  // in .dynsym
 };
 
@@ -99,7 +98,7 @@ class File {
   bool x86_64() const { return machine_ == 62; }
   bool stripped() const { return stripped_; }  // no .symtab
   const std::vector<Function>& functions() const { return functions_; }
-  /// Empty if the code is outside the file.
+  /// Returns no bytes if the code is outside the file.
   Code code_of(const Function& function) const;
 
  private:
@@ -111,10 +110,10 @@ class File {
   std::vector<Function> functions_;
 };
 
-/// Returns the mangled names of functions that contain these ascending file offsets; "" = unknown.
+/// Returns the mangled name of the function at each of these ascending file offsets; "" = unknown.
 std::vector<std::string> functions_at(const std::string& path, const std::vector<std::uint64_t>& offsets);
 
-/// Returns `name` itself if it is not mangled, or if the result exceeds 64 KiB.
+/// Returns `name` unchanged if it is not mangled, or if the result exceeds 64 KiB.
 std::string demangled(const std::string& name);
 
 /// The name or glob in steps.pattern. Matches mangled and demangled names, also without parameters ("Solver::step"
@@ -132,7 +131,7 @@ class SymbolPattern {
   bool exact_;
 };
 
-/// The outlined cold parts of a function: "step.cold" for "step".
+/// Returns the outlined cold parts of a function: "step.cold" for "step".
 std::vector<const Function*> cold_parts(const std::vector<Function>& functions, const Function& function);
 
 struct Candidate {
@@ -141,10 +140,10 @@ struct Candidate {
   std::string reason;  // why it cannot be hooked; "" = it can
   bool hookable = false;
 };
-/// An unreadable file gives one candidate with the reason.
+/// Returns the functions that match `pattern`; for an unreadable file, one candidate with the reason.
 std::vector<Candidate> examine_file(const std::string& path, const std::string& pattern);
 
-/// Returns at most three similar names, as a hint.
+/// Returns at most three names similar to `pattern`, as a hint.
 std::vector<std::string> nearest_names(const std::vector<std::string>& paths, const std::string& pattern);
 
 }  // namespace profshim::elf

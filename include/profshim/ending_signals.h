@@ -1,4 +1,4 @@
-// Catches signals that would end the process (SIGTERM, SIGINT, ...), so that the traces are written first. Only while
+// Catches signals that would end the process (SIGTERM, SIGINT, ...), so that the traces are written first: only while
 // recording, and only signals with the default action. The job does not notice: sigaction() and signal() return the
 // job's action, and the process ends by the caught signal.
 #pragma once
@@ -9,23 +9,23 @@
 
 namespace profshim::ending_signals {
 
-/// Catches signals with the default action, also if the job sets that action later. A caught signal ends the process
-/// within `limit_ns`. Does nothing in process 1 of a container, for which the kernel drops these signals. Once per
-/// process; any thread.
+/// Catches signals with the default action, also if the job sets it later. A caught signal ends the process within
+/// `limit_ns`. Does nothing in process 1 of a container, for which the kernel drops these signals. Call once per
+/// process.
 void begin(std::int64_t limit_ns);
-/// Restores the default actions. Any thread.
+/// Restores the default actions. Thread-safe.
 void end();
 /// Restores the default actions in the child of a fork().
 void end_in_child();
 
-/// The caught signal that is to end the process; 0 = none. Any thread.
+/// Returns the caught signal that is to end the process; 0 = none. Thread-safe.
 int arrived();
-/// When that signal came, by monotonic_ns().
+/// Returns when that signal came, by monotonic_ns().
 std::int64_t arrived_at_ns();
-/// Ends the process by the caught signal. Returns only if a debugger discards it. Any thread.
+/// Ends the process by the caught signal. Returns only if a debugger discards it. Thread-safe.
 void end_process();
 
-/// Blocks the caught signals on a thread that waits for the writer. look() notes pending signals.
+/// Blocks the caught signals on a thread that waits for the writer. look() treats pending signals as caught.
 class Blocked {
  public:
   Blocked();
@@ -39,7 +39,7 @@ class Blocked {
 };
 
 /// Restores the job's action while the job queries or sets it. The destructor catches the signal again if the action is
-/// then the default. Any thread, also in signal handlers and children.
+/// then the default. Works also in signal handlers and children.
 class StepAside {
  public:
   explicit StepAside(int signal);

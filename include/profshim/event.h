@@ -1,5 +1,5 @@
-// Event: one intercepted call, 64 bytes of plain data. The hooks in inject/ fill it, the recorder copies it into the
-// spool, src/kineto makes trace events of it.
+// Event: a recorded call, range, step or GPU activity as 64 bytes of plain data. inject/ and src/device fill it, the
+// spool (profshim/spool/format.h) stores it, src/kineto makes trace events of it.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace profshim {
 
-/// The API that an event comes from.
+/// The API of an event.
 enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
-/// The kind of an event: one of those below, or a call of a function in hooks/*.def. "args": the valid member of
-/// Event's union.
+/// The kind of an event: one of those below, or a call of a function in hooks/*.def. "args: x": Event::x holds its
+/// arguments.
 enum class HookId : std::uint16_t {
   kNone,
   kNvtxRange,  // push/pop or start/end
   kNvtxMark,   // instant
   kStep,       // step boundary (instant)
   kMpiPolls,   // consecutive unsuccessful polls (MPI_Test, MPI_Iprobe, ...); args: polls
-  // From PyTorch's RecordFunction, one kind per scope. Event::name: operator or range; args: torch.
+  // PyTorch's RecordFunction reports these four, one per scope. Event::name: the operator or range; args: torch.
   kTorchOperator,
   kTorchBackward,  // node of the backward graph
   kTorchScript,
@@ -30,9 +30,9 @@ enum class HookId : std::uint16_t {
   kTorchRpc,        // torch.distributed.rpc sends a request; args: rpc
   kTorchRpcServed,  // torch.distributed.rpc executes a request; args: rpc
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
-  kContinuation,    // more data of the thread's event before it (MPI_Sendrecv: the receive)
-  kNcclTask,        // NCCL launches an operation (instant, any thread); args: nccl_task
-  // From CUPTI's records; stored in the runs of the device block (spool::kDeviceTid).
+  kContinuation,    // extends the thread's previous event (MPI_Sendrecv: the receive)
+  kNcclTask,        // NCCL launches an operation (instant, on any thread); args: nccl_task
+  // CUPTI reports these, up to kCudaMemory. Their runs in the spool have the tid spool::kDeviceTid.
   kCudaApi,     // runtime or driver API call; args: api
   kKernel,      // args: gpu; continuation: kernel
   kMemcpy,      // args: gpu
@@ -40,7 +40,7 @@ enum class HookId : std::uint16_t {
   kMemset,      // args: gpu
   kGraphRun,    // a CUDA graph as one device activity; args: gpu
   kCudaSync,  // args: gpu (kind = CUpti_ActivitySynchronizationType, bytes = CUDA event id, graph_node = correlation id
-              // of its cudaEventRecord, both ~0 = unknown; external = stream of that call, 0 = unknown)
+              // of its cudaEventRecord, both ~0 = unknown; external = stream of its cudaEventRecord, 0 = unknown)
   kCudaOverhead,  // args: gpu (kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler)
   kCudaMemory,    // allocation or release (instant); args: gpu (kind = CUpti_ActivityMemoryOperationType, graph_node =
                   // address, external = CUpti_ActivityMemoryKind)
@@ -52,14 +52,15 @@ enum class HookId : std::uint16_t {
   kCount
 };
 
-/// Returns a function's name, "MPI_Allreduce"; "" for other kinds.
+/// Returns the name of an intercepted function ("MPI_Allreduce"); "" for other kinds.
 std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
 constexpr bool is_rpc(HookId hook) { return hook == HookId::kTorchRpc || hook == HookId::kTorchRpcServed; }
 /// Returns the function with this exact name, or kNone.
 HookId hook_by_name(std::string_view name);
 
-/// Returns the name in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" if it is not in hooks/cuda.def.
+/// Returns the function's name in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for kinds outside
+/// hooks/cuda.def.
 std::string_view cuda_call_name(HookId hook);
 
 /// The meaning of a function's MpiArgs::peer or NcclArgs::peer, from the roles in its row of hooks/*.def.
@@ -67,33 +68,33 @@ enum class PeerKind : std::uint8_t { kNone, kRoot, kDestination, kSource, kTarge
 PeerKind peer_kind(HookId hook);
 bool begins_or_ends_mpi(HookId hook);
 
-/// Index into the spool's string table; 0 = none.
+/// Identifies a text in the string arena of the spool; 0 = none.
 using StringId = std::uint32_t;
 
 inline constexpr std::int32_t kNone32 = std::numeric_limits<std::int32_t>::min();
 
-/// Definition id: spool::Definition::id (profshim/spool/format.h).
+/// "Definition id", here and below, is a spool::Definition::id.
 struct MpiArgs {
   std::uint64_t bytes;     // of this rank's buffer: see Payload in inject/mpi/row.h
   std::uint64_t count;     // elements
   std::uint32_t comm;      // Definition id; 0 = none
-  std::uint32_t sequence;  // 1, 2, ... for the collectives of the communicator; 0 = not a collective
-  std::int32_t peer;       // root, destination or source in the communicator; kNone32 = none
+  std::uint32_t sequence;  // counts the collectives of the communicator from 1; 0 = not a collective
+  std::int32_t peer;       // rank of root, destination or source in `comm`; kNone32 = none
   std::int32_t tag;        // kNone32 = none
   std::uint16_t datatype;  // Definition id; 0 = none
   std::uint16_t op;        // Definition id (kReduction); 0 = none
   std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// Arguments of kMpiPolls: one event from the first poll's begin to the last one's end. The thread extends it until it
-/// commits another event.
+/// Arguments of kMpiPolls. The event lasts from the first poll's begin to the last one's end; each poll extends it,
+/// until the thread records another event.
 struct PollArgs {
   static constexpr int kFunctions = 3;
   Ticks in_calls;  // time inside the polls
   std::uint32_t calls[kFunctions];
-  HookId functions[kFunctions];  // in order of first call; kNone = unused
+  HookId functions[kFunctions];  // in order of their first calls; kNone = unused
   std::uint16_t depth;           // open calls and ranges around the polls
-  std::uint32_t comm;            // of the probes, if all have the same; 0 = none
+  std::uint32_t comm;            // Definition id, if all probes have the same; 0 = none
   std::int32_t peer;             // likewise; kNone32 = none
   std::int32_t tag;              // likewise
 };
@@ -112,12 +113,12 @@ struct NvtxArgs {
 static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40 && sizeof(PollArgs) == 40);
 
 struct NcclArgs {
-  std::uint64_t count;      // elements sent by one rank, or received (reduce-scatter)
+  std::uint64_t count;      // elements that a rank sends, or receives (reduce-scatter)
   std::uint32_t comm;       // Definition id; 0 = none
   std::uint32_t sequence;   // as in MpiArgs
   std::int32_t peer;        // root or peer in the communicator; kNone32 = none
   std::int32_t result;      // ncclResult_t
-  std::uint32_t operation;  // CUPTI external correlation id that joins the call to its device activity; 0 = none
+  std::uint32_t operation;  // CUPTI external correlation id of the call's device activity; 0 = none
   std::uint8_t datatype;    // ncclDataType_t; kNoByte = none
   std::uint8_t op;          // ncclRedOp_t up to ncclAvg; kUserOp = made by the user; kNoByte = none
   std::uint8_t group;       // 1 = inside a group: launched by the outermost ncclGroupEnd
@@ -128,7 +129,7 @@ inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
 
 /// Arguments of kNcclTask, from NCCL's profiler plugin interface.
 struct NcclTaskArgs {
-  Ticks call;              // Event::begin of the NCCL call that enqueued it; 0 = unknown
+  Ticks call;              // Event::begin of the NCCL call that enqueued the operation; 0 = unknown
   std::uint64_t sequence;  // NCCL's count of this function's calls on the communicator, if is_collective
   StringId function;       // "AllReduce"
   StringId algorithm;      // "RING"; 0 = a send or receive
@@ -153,12 +154,12 @@ struct ApiArgs {
   std::uint8_t reserved[14];
 };
 
-/// Arguments of device activity, with times converted to ticks(). Event::name: mangled kernel name.
+/// Arguments of device activity. Event::begin and end are converted to ticks(). Event::name: mangled kernel name.
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
-  std::uint16_t device;       // kUnknownDevice = unknown: synchronizations name only a context
+  std::uint16_t device;       // kUnknownDevice = unknown: CUPTI reports synchronizations with a context only
   std::uint16_t kind;         // copies: CopyKinds (profshim/device/activity_kinds.h);
-                              // memset: memory kind
+                              // memset: CUpti_ActivityMemoryKind
   std::uint32_t context;
   std::uint32_t stream;
   std::uint64_t bytes;
@@ -167,7 +168,7 @@ struct GpuArgs {
   std::uint32_t external;  // external correlation id of the launch: NcclArgs::operation; 0 = none
 };
 inline constexpr std::uint16_t kUnknownDevice = 0xffff;
-/// The kContinuation of a kKernel.
+/// Arguments of the kContinuation of a kKernel.
 struct KernelArgs {
   std::uint32_t grid[3];
   std::uint16_t block[3];
@@ -180,18 +181,18 @@ struct KernelArgs {
   std::uint8_t channel_type;  // CUpti_ChannelType; kNoByte = unknown
   std::uint8_t has_priority;
 };
-/// The kContinuation of a kMemcpyPeer.
+/// Arguments of the kContinuation of a kMemcpyPeer.
 struct PeerArgs {
   std::uint32_t from_device, to_device, from_context, to_context;
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
-/// Arguments of a CUDA call recorded by its hook (hooks/cuda.def) while CUPTI is not available; in its thread's runs.
+/// Arguments of a CUDA call that its hook (hooks/cuda.def) records while CUPTI is not available.
 struct CudaCallArgs {
   std::uint64_t bytes;   // of a copy or memset, if has_bytes
   std::uint64_t stream;  // handle, if has_stream
-  StringId kernel;       // mangled; 0 = unknown or no launch
+  StringId kernel;       // mangled name; 0 = unknown or no launch
   std::int32_t result;
   std::uint8_t copy_kind;  // cudaMemcpyKind; kNoByte = no copy
   std::uint8_t has_bytes, has_stream;
@@ -200,22 +201,22 @@ struct CudaCallArgs {
 static_assert(sizeof(CudaCallArgs) == 40);
 
 struct TorchArgs {
-  std::uint64_t record_function;  // while open: address of the at::RecordFunction. Later: thread that began it, if it
-                                  // ended on another (kStartEnd); else 0
+  std::uint64_t record_function;  // while the call is open: address of its at::RecordFunction. Then: thread that
+                                  // began it, if another ended it (kStartEnd); else 0
   std::int64_t sequence;          // joins a backward function to its operator; kNoSequence = none
   // Properties of the inputs: JSON arrays with one element per input; 0 = unknown.
   StringId dims, strides, types, values;
   StringId stack;       // profshim/call_stack.h; 0 = none
-  std::uint32_t group;  // of a torch.distributed collective: Definition id (kCommunicator); 0 = unknown
+  std::uint32_t group;  // of a torch.distributed collective: Definition id of its kCommunicator; 0 = unknown
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
 /// Arguments of kTorchRpc and kTorchRpcServed. Event::name: see inject/torch/calls/rpc_request.h.
 struct RpcArgs {
-  std::uint64_t began_on;  // with kStartEnd: the thread that sent it; else 0
+  std::uint64_t began_on;  // with kStartEnd: the thread that sent the request; else 0
   std::int64_t id;         // PyTorch's number of the request, counted by its sender; kNoRpcId = unknown
   std::uint64_t bytes;     // of the message without tensors
-  StringId from, to;       // workers; 0 = unknown
+  StringId from, to;       // names of workers; 0 = unknown
   StringId stack;          // profshim/call_stack.h; 0 = none
   std::uint16_t type;      // torch::distributed::rpc::MessageType
   std::uint16_t reserved;
@@ -226,7 +227,7 @@ inline constexpr std::int64_t kNoRpcId = -1;
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released
-  std::uint64_t allocated;    // bytes allocated on the device afterwards; CPU: in the blocks seen
+  std::uint64_t allocated;    // bytes allocated on the device afterwards; on the CPU in blocks that profshim saw
   std::uint64_t reserved;     // bytes that the allocator holds
   std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
   std::int16_t device_index;  // -1 = the CPU
@@ -243,10 +244,10 @@ inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>:
 
 /// Event::flags
 enum : std::uint8_t {
-  kAsyncSlice = 1,  // a non-blocking operation from post to completion: b and e events in the trace
+  kAsyncSlice = 1,  // a non-blocking operation from post to completion
   kContinues = 2,   // the thread's next event is its kContinuation
   kStartEnd = 4,    // may end on another thread than it began
-  kUnfinished = 8,  // open when the window or the process ended
+  kUnfinished = 8,  // still open when the window or the process ended
   kFortran = 16,    // called by its Fortran name
   kFailed = 32,     // the real function returned an error
 };
@@ -261,7 +262,7 @@ struct alignas(64) Event {
     PeerKind started_peer;          // MPI_Start: peer kind of its request; kNone: use peer_kind(hook)
   };
   union {
-    StringId name = 0;  // if the hook does not name it: NVTX message, step marker, operator, kernel
+    StringId name = 0;  // if `hook` does not tell it: NVTX message, step marker, operator, kernel
     StringId stack;     // MPI or NCCL function: call stack (profshim/call_stack.h); 0 = none
   };
   union {

@@ -9,7 +9,7 @@
 
 namespace profshim {
 
-/// One value; its views are valid during the callback.
+/// A value; its views are valid during the callback.
 struct JsonValue {
   std::string_view key;  // of an event's argument; empty in json_leaves(), which passes a path
   enum class Kind : std::uint8_t { kNull, kBool, kInt, kDouble, kString, kJson } kind{};
@@ -24,7 +24,7 @@ std::string json_string(std::string_view text);
 /// True if the whole text is one JSON value that every reader accepts: UTF-8, numbers in range, at most 64 levels.
 bool valid_json(std::string_view json);
 
-/// Calls `leaf` for every leaf, in order. Path: "pg_config.0.pg_name", or "" for a single value. An empty list or
+/// Calls `leaf` for every leaf, in order. `path`: "pg_config.0.pg_name", or "" for a single value. An empty list or
 /// object is a kJson leaf ("[]", "{}"). Returns false if the text is not JSON.
 bool json_leaves(std::string_view json, const std::function<void(std::string_view path, const JsonValue& value)>& leaf);
 

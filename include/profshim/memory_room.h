@@ -1,5 +1,5 @@
-// MemoryRoom: computes how much memory a recording may hold without harm to the job. Called before the spool is
-// created, then by the collector thread.
+// MemoryRoom: computes how much memory a recording may hold without harm to the job. Used before the spool is created,
+// then by the collector thread.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace profshim::recorder {
 
 enum class Bound : std::uint8_t { kHostMemory, kCgroup, kAddressSpace, kMachine, kFileSystem };
 inline constexpr std::size_t kBounds = 5;
-/// Words for messages: "limits.host_memory", "no space left for the spool", ...
+/// Returns words for messages: "limits.host_memory", "no space left for the spool", ...
 const char* reason_of(Bound bound);
 
 struct Room {
   std::uint64_t bytes = 0;  // that the recording may hold
   Bound bound = Bound::kHostMemory;
-  std::optional<Bound> pressed_by = {};  // set if less of this is left for the job than the recording holds
+  std::optional<Bound> pressed_by = {};  // the bound that leaves the job less than the recording holds, if any
 };
 
 class MemoryRoom {
@@ -29,13 +29,13 @@ class MemoryRoom {
   MemoryRoom(const MemoryRoom&) = delete;
   MemoryRoom& operator=(const MemoryRoom&) = delete;
 
-  /// Returns the room of a recording that holds `held` bytes of memory and `mapped` of address space. Makes a few dozen
-  /// system calls, allocates nothing, ignores unreadable bounds.
+  /// Returns the room of a recording that holds `held` bytes of memory and `mapped` of address space. Allocates
+  /// nothing; ignores unreadable bounds.
   Room now(std::uint64_t held, std::uint64_t mapped) const;
-  /// Bytes that this process's spool may take from the file system of `folder`: one of `sharers` parts of an eighth of
-  /// its size, or of its free space minus the job's reserve if less. 0 = none or unknown.
+  /// Returns the bytes that this process's spool may take from the file system of `folder`: 1 / `sharers` of an eighth
+  /// of its size, or of its free space minus the job's reserve if less. 0 = none or unknown.
   std::uint64_t room_in(const std::string& folder) const;
-  /// "" = the spool is in no file system.
+  /// Sets the spool's folder; "" = none.
   void set_folder(const std::string& folder) { folder_ = folder; }
 
  private:

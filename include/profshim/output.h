@@ -13,7 +13,7 @@
 
 namespace profshim::output {
 
-/// Values of a name pattern's variables; {step} is first_step.
+/// The values of a name pattern's variables. {step} is first_step.
 struct NameValues {
   Rank rank;
   std::string run_name, host, phase, job_id;
@@ -22,14 +22,16 @@ struct NameValues {
   std::int64_t time_ns = 0;
 };
 const std::vector<std::string_view>& pattern_variables();
-/// Returns "" if valid, else one sentence with a hint (unknown variable, unbalanced brace, cloud address).
+/// Returns "" if the pattern is valid, else one sentence with a hint (unknown variable, unbalanced brace, cloud
+/// address).
 std::string check_pattern(std::string_view pattern, bool is_folder);
 std::string expand(std::string_view pattern, const NameValues& values);
 
-/// Returns profile.run_name, or a name from program and job. Safe as one path component.
+/// Returns profile.run_name, or a name from program and job. It is safe as one path component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
 
-/// If the pattern does not distinguish ranks or windows, adds "-rank3" or "-w2" and sets `added` to it.
+/// Returns the file name. If output.filename does not distinguish ranks or windows, adds "-rank3" or "-w2" and sets
+/// `added` to it.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
 /// Returns "a/x_part2.pt.trace.json" for "a/x.pt.trace.json" and "_part2".
@@ -40,8 +42,8 @@ struct RunFolder {
   std::int64_t base_time_ns = 0;  // equal on all ranks of the job
   std::string problem;            // a sentence if the folder must not be used
 };
-/// Creates the folder and its identity file (.profshim-run: job and base time), or uses the job's. If it belongs to
-/// another job, follows output.overwrite.
+/// Creates the folder and its identity file (.profshim-run: job and base time), or uses the existing ones of the job.
+/// For another job's folder, follows output.overwrite.
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
 
 /// Creates .claim-rankN with the identity of this process. Takes over a dead process's claim and describes that process

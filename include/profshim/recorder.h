@@ -1,5 +1,5 @@
-// The recorder's functions for hooks. The inline ones take no lock, allocate nothing and make no system call; the
-// others run rarely, for example at the first call of a thread.
+// Functions of the recorder for hooks. Except in rare cases, such as the first call of a thread, they take no lock,
+// allocate nothing and make no system call.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,8 @@ enum : std::uint32_t {
   kStacks = 16384,      // stacks of calls and operators: see profshim/call_stack.h
 };
 
-/// Bytes of the table of PyTorch's memory blocks (inject/core/block_table.h), part of limits.host_memory with kMemory.
+/// Bytes of the table of PyTorch's memory blocks (inject/core/block_table.h), part of limits.host_memory if kMemory is
+/// set.
 inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {
@@ -46,21 +47,21 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// The mode bits; one relaxed load. 0 = nothing to record: call the real function and return.
+/// Returns the mode bits, by one relaxed load. If they are 0, a hook only calls the real function.
 inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
-/// Begin of the last step or window. An event that began earlier must not be extended.
+/// Returns the begin of the last step or window. Earlier events must not be extended.
 inline Ticks last_boundary() { return detail::last_boundary.load(std::memory_order_relaxed); }
 
-/// The calling thread's block, registered at its first call. Null if the thread table is full. Call only if mode() !=
-/// 0.
+/// Returns the calling thread's block, which its first call registers; null if the thread table is full. Call only if
+/// mode() != 0.
 inline spool::Thread* this_thread() {
   spool::Thread* const t = detail::this_thread;
   return __builtin_expect(t != nullptr, 1) ? t : detail::register_thread();
 }
 
-/// The calling thread's block; null if it has none yet.
+/// Returns the calling thread's block; null if it has none yet.
 inline spool::Thread* known_thread() { return detail::this_thread; }
 
 /// Counts a lost event of a thread without a block, if activities in `wanted` (mode bits) are recorded.
@@ -68,8 +69,8 @@ inline void lose_event(std::uint32_t wanted) {
   if (mode_has(kArmed | wanted)) detail::count_threadless();
 }
 
-/// The slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted). `next` may
-/// lie behind chunk_end: a signal handler of the job may fill the run between next_slot() and publish().
+/// Returns the slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted).
+/// `next` may lie behind chunk_end: a signal handler of the job may fill the run between next_slot() and publish().
 inline Event* next_slot(spool::Thread& t) {
   if (__builtin_expect(t.next >= t.chunk_end, 0) && !detail::next_chunk(t)) return nullptr;
   return t.next;
@@ -95,9 +96,9 @@ inline void commit(spool::Thread& t, const Event& event) {
   publish(t);
 }
 
-/// A slot for a call that ends later on the same thread. Assign the whole Event (begin and end 0), then call begin(),
-/// the real function, end(). It is in the spool, so traces of hung or killed ranks show the call. Null if kMaxOpenCalls
-/// are open (counted as lost).
+/// Returns a slot for a call that ends later on the same thread. Assign the whole Event (begin and end 0), then call
+/// begin(), the real function, end(). The slot is in the spool, so traces of hung or killed ranks show the call. Null
+/// if kMaxOpenCalls are open (counted as lost).
 inline Event* open_call(spool::Thread& t) {
   if (__builtin_expect(t.open_calls >= spool::kMaxOpenCalls, 0)) {
     detail::count_lost_open_call();
@@ -110,13 +111,13 @@ inline void begin(Event& call) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   call.begin = ticks();
 }
-/// Ranges may end in any order: a slot is reused once all slots above it are free.
+/// Frees a call's slot. Ranges may end in any order: a slot is reused once all slots above it are free.
 inline void discard(spool::Thread& t, Event& call) {
   call.begin = 0;
   while (t.open_calls > 0 && t.open[t.open_calls - 1].begin == 0) --t.open_calls;
 }
-/// Stores `end` into the copy only: after an 8-byte store into `call`, the 16-byte load of the copy would stall about 8
-/// ns (failed store forwarding).
+/// Copies `call` with the end `now`, which it does not store into `call` first: the copy's 16-byte load would then
+/// stall about 8 ns (failed store forwarding).
 inline void copy_ended(Event& to, const Event& call, Ticks now) {
   to.begin = call.begin;
   to.end = now;
@@ -136,7 +137,7 @@ inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
 /// Marks the thread as inside a layer (kNone, kMpi or kNccl) during its lifetime. outermost() is true if no other call
 /// of the layer is running; only such a call is recorded. longjmp, an exception or a cancellation may skip the
 /// destructor. Stacks grow down: a frame that is not at least kLeastFrame bytes below that of the outermost call proves
-/// that the outermost call was left. Limit: if only deeper calls follow, a call that was left counts as running.
+/// that this call was left. Limit: if only deeper calls follow, a call that was left counts as running.
 class LayerScope {
  public:
   [[gnu::always_inline]] LayerScope(spool::Thread& t, Layer layer)
@@ -163,24 +164,25 @@ class LayerScope {
 };
 
 /// Returns a spool slot for an operation that may end on another thread (non-blocking operation, NVTX start/end range).
-/// Set its begin last; it shows as unfinished until released. Lock-free. Null if all slots are in use (counted).
+/// Set `begin` last; from then until release_pending(), traces show the operation as unfinished. Lock-free. Null if all
+/// slots are in use (counted).
 Event* take_pending();
 void release_pending(Event* slot);
 
-/// Returns a text's id in the spool's string table; equal texts have equal ids. Lock-free, no allocation. A text longer
-/// than `limit` is cut and ends with "...". 0 for "", and if the arena is full (counted).
+/// Returns a text's id in the string arena; equal texts have equal ids. Lock-free, no allocation. A text longer than
+/// `limit` is cut and ends with "...". 0 for "", and if the arena is full (counted).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
 /// The same for a non-empty C string; faster if the same address often holds the same text.
 StringId intern_literal(const char* text);
-/// The text of an id from intern(). Valid as long as the session.
+/// Returns the text of an id from intern(), valid until the session ends.
 std::string_view text_of(StringId id);
 
-/// Appends a definition, the meaning of an id in events. Any thread. Dropped and counted if the table is full.
+/// Appends a definition, the meaning of an id in events. Thread-safe. A full table drops and counts it.
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text = 0,
             std::initializer_list<std::int64_t> values = {});
 /// Adds a member to the "profshim" object of later traces; the last value of a key counts. `json`: a JSON value.
 void add_metadata(std::string_view key, std::string_view json);
-/// Adds a sentence to problems[] of later traces, once: what could not be recorded, or was lost.
+/// Adds a sentence to the list "problems" of later traces, once: what could not be recorded, or was lost.
 void problem(std::string_view source, std::string_view sentence);
 
 }  // namespace profshim::recorder

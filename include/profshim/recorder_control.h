@@ -1,4 +1,4 @@
-// The recorder's functions for the session. Called at activation, on the collector thread and at the end.
+// Functions of the recorder that the session calls.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@ struct SpoolSize {
   std::uint64_t arena_bytes = 0;
   std::uint32_t threads = spool::kMaxThreads, definitions = spool::kMaxDefinitions, pending = spool::kMaxPending;
 };
-/// Bytes of the writer that do not grow with events: buffers, compressing threads, heap.
+/// Memory of the writer thread that does not grow with events: buffers, compressing threads, heap.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// Lower bound of limits.host_memory.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
 /// Smallest budget for divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
-/// Divides a budget between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/). Returns false below
-/// kLeastRoom.
+/// Divides a budget between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/). Returns false if it
+/// is below kLeastRoom.
 bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size);
-/// Bytes of a spool with all pages in use.
+/// Returns the bytes of a spool with all pages in use.
 std::uint64_t spool_bytes(const SpoolSize& size);
 
-/// Creates the spool in a file, or in anonymous memory if `path` is empty. On failure (no space, a limit) returns false
-/// and leaves nothing behind. mode() stays 0.
+/// Creates the spool in a file, or in anonymous memory if `path` is empty. On failure returns false and leaves nothing
+/// behind. mode() stays 0.
 bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not);
 bool exists();
 spool::SpoolHeader& header();
 const char* data();
 std::size_t size();
-/// "" = anonymous memory.
+/// Returns "" for anonymous memory.
 const std::string& path();
 /// Makes tend_pool() ask `room`, which must outlive the recording, before the spool grows. Call after create_spool().
 void watch_room(const MemoryRoom* room);
 
-/// Changes mode() in one atomic step (release). Any thread.
+/// Changes mode() in one atomic step (release). Thread-safe.
 void set_mode(std::uint32_t set, std::uint32_t clear);
 
 /// In a forked child: sets mode() to 0 and forgets the calling thread's block.
@@ -49,51 +49,52 @@ void abandon_in_child();
 
 /// Returns null if kMaxWindows windows wait to be written.
 spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
-/// Any thread, idempotent: the first caller decides the reason and the end.
+/// Idempotent and thread-safe: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
-/// Returns the mark's number in the run.
+/// Appends a mark and returns its number in the run.
 std::uint64_t add_mark(const spool::StepMark& mark);
-/// Any thread of profshim.
+/// Call only on threads of profshim.
 void add_anchor(const Anchor& anchor);
 
-/// Events lost so far, of all threads.
+/// Returns the number of events lost so far, of all threads.
 std::uint64_t dropped();
-/// Number of chunks that the budget allows. Only the first SpoolHeader::chunk_count ever had pages. Never read the
-/// others: reading a hole of a file raises SIGBUS if the file system is full.
+/// Returns the number of chunks that the budget allows. Only the first SpoolHeader::chunk_count ever had pages. Never
+/// read the others: reading a hole of a file raises SIGBUS if the file system is full.
 std::uint32_t chunks_in_pool();
-/// Number of events since create_spool(). A run sealed during the call may be missing, but is never counted twice.
+/// Returns the number of events since create_spool(). A run sealed during the call may be missing, but is never counted
+/// twice.
 std::uint64_t events_committed();
 
 struct PoolState {
-  // Numbers of chunks: on the free list; sealed and kept for a window; without pages.
+  // Numbers of chunks that are free; sealed and kept for a window; without pages.
   std::uint32_t free = 0, held = 0, unused = 0;
-  std::optional<Bound> refused_by;  // bound that refused more chunks
+  std::optional<Bound> refused_by;  // bound that allows no more chunks
   std::optional<Bound> pressed_by;  // as Room::pressed_by
 };
 /// Frees sealed chunks that no window needs, gives pages to chunks until `wanted_free` are free (at most 8 MiB per
-/// call), and returns free chunks beyond 4 x `wanted_free` (under memory pressure nearly all) to the system. Collector
-/// thread. `oldest_needed` returns the begin of the oldest unpublished window (0 = none); called after the sealed
-/// chunks are collected, so that a later window needs none of them.
+/// call), and returns free chunks beyond 4 x `wanted_free` (under memory pressure nearly all) to the system. Runs on
+/// the collector thread. `oldest_needed` returns the begin of the oldest unpublished window (0 = none). It is called
+/// once sealed chunks are collected: later windows need none of them.
 PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free);
-/// For limits.on_limit = "drop_old": frees the oldest sealed chunks; their events count as dropped. Collector thread.
+/// For limits.on_limit = "drop_old": frees the oldest sealed chunks; their events count as dropped. Runs on the
+/// collector thread.
 void drop_oldest(std::uint32_t chunks);
-/// Returns when a thread first found no free chunk since the last call; 0 = never.
+/// Returns when, since the last call, a thread first found no free chunk; 0 = never.
 Ticks take_first_drop();
 
 /// Registers the block to which the device thread commits events (tid spool::kDeviceTid). Null if the thread table is
 /// full (counted) or mode() is 0. Never freed.
 spool::Thread* device_block();
 
-/// Measures the cost of an event: the calling thread, not one of the job's, commits to a private block and run, which
-/// are discarded.
+/// Measures the cost of an event on the calling thread, which must be ours. Its events are discarded.
 class ScratchThread {
  public:
   ScratchThread();
   ~ScratchThread();
   ScratchThread(const ScratchThread&) = delete;
   ScratchThread& operator=(const ScratchThread&) = delete;
-  /// Nanoseconds of one call of `make_event`, which commits at most two events: the median of several rounds. < 0: no
-  /// memory.
+  /// Returns the nanoseconds of one call of `make_event`, which commits at most two events: the median of several
+  /// rounds. < 0: no memory.
   double cost_ns(const std::function<void()>& make_event);
 
  private:
@@ -102,7 +103,7 @@ class ScratchThread {
   Memory* memory_ = nullptr;
   spool::Thread* own_ = nullptr;  // the block that the thread had before
 };
-/// Nanoseconds from open_call() to end(), without the hook. < 0: no memory.
+/// Returns the nanoseconds from open_call() to end(), without the hook. < 0: no memory.
 double measure_event_cost_ns();
 
 }  // namespace profshim::recorder

@@ -1,4 +1,4 @@
-// The spec, the settings of a recording. Read once, at activation or by the profshim tool, then constant.
+// The spec: the settings of a recording, read once by the library or the profshim tool.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,15 @@ enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 
-/// A rank expression, "0,8-15". Evaluated for one rank (library) or a whole world (`profshim explain`).
+/// A rank expression, "0,8-15".
 class RankExpression {
  public:
-  RankExpression();  // "0"
+  RankExpression();  // selects rank 0
   /// Returns false and sets `message` and `column` for an invalid or empty text.
   bool parse(std::string_view text, std::string& message, int& column);
   bool selects(const Rank& rank) const;
   const std::string& text() const { return text_; }
-  /// The ranks in the text that are outside a world of this size, for a warning.
+  /// Returns the ranks in the text that are outside a world of this size, for a warning.
   std::vector<int> outside(int world_size) const;
   /// True if no rank can match: "1 & 2". False if the expression is too large to try.
   bool selects_nobody() const;
@@ -57,9 +57,9 @@ struct RankExpression::Node {
   std::string glob;
 };
 
-/// The quantity that a [[check.rule]] bounds, per step, summed over the matching names. Counts: `max` bounds the
-/// largest, `min` the smallest of any rank and step. Times: the median over the steps, of the slowest (`max`) or
-/// fastest (`min`) rank.
+/// The quantity per step that a [[check.rule]] bounds, summed over the matching names. Counts: `max` bounds the largest
+/// of all ranks and steps, `min` the smallest. Times: both bound the median over the steps, `max` of the slowest rank,
+/// `min` of the fastest.
 enum class CheckMetric : std::uint8_t {
   kLaunches,      // launches_per_step: calls that launch kernels or graphs
   kKernels,       // kernels_per_step
@@ -96,7 +96,7 @@ struct Spec {
     std::string role;
   } process;
   struct {
-    RankExpression select;        // "0"
+    RankExpression select;        // default: rank 0
     std::string source = "auto";  // "auto", "mpi", or variables: see reference.toml
     bool record_unknown = false;
   } ranks;
@@ -158,19 +158,19 @@ struct Spec {
 
   std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none
 
-  /// The effective spec as canonical TOML, for `profshim explain`, the spool and every trace.
+  /// Returns the effective spec as canonical TOML.
   std::string to_toml() const;
-  /// Hash of to_toml(): 16 hex digits.
+  /// Returns a hash of to_toml(): 16 hex digits.
   std::string hash() const;
 };
 
-/// Step markers for steps.source = "auto", in order.
+/// Returns the step markers of steps.source = "auto", in order.
 const std::vector<std::string_view>& well_known_step_patterns();
-/// Confidence in steps that "auto" found by this marker: "high" for step markers, "medium" for optimizer calls, "low"
-/// for forward passes.
+/// Returns the confidence in steps that "auto" found by this marker: "high" for step markers, "medium" for optimizer
+/// calls, "low" for forward passes.
 std::string_view step_confidence(std::string_view marker);
 
-/// Settings; a later member overrides an earlier one.
+/// The sources of settings; a later member overrides an earlier one.
 struct SpecSources {
   std::string file;                                              // path; "" = none
   std::vector<std::pair<std::string, std::string>> environment;  // PROFSHIM_* that are set
@@ -180,10 +180,10 @@ SpecSources sources_from_environment();
 
 struct LoadedSpec {
   Spec spec;
-  bool enabled = false;           // after profile.enable and PROFSHIM=0/1
+  bool enabled = false;           // by profile.enable and PROFSHIM=0/1
   std::vector<Problem> problems;  // errors first
   bool ok() const;                // no errors
-  /// For `profshim explain`. `origin`: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
+  /// A setting. `origin`: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
   struct Origin {
     std::string key, value, origin;
     bool overridden = false;  // by environment or command line
@@ -192,10 +192,10 @@ struct LoadedSpec {
 };
 /// Reads `sources.file` and its include.files, then applies overrides. Never throws.
 LoadedSpec load_spec(const SpecSources& sources);
-/// For tests and the copy in a spool.
+/// Loads TOML text, for tests and from a spool.
 LoadedSpec load_spec_text(std::string_view toml, const std::string& name);
 
-/// For `profshim keys` and tests.
+/// Describes a key, for `profshim keys` and tests.
 struct KeyInfo {
   std::string_view name, type, values, default_value, short_forms, sentence;
 };

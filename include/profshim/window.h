@@ -1,6 +1,6 @@
 // Decides when to record. A window is a series of recorded steps, written as one trace. Schedule (as
 // torch.profiler.schedule) says which steps, WindowAutomaton opens and closes windows, StepCounter turns markers into
-// steps. No clock, no thread, no allocation after construction.
+// steps. Allocates nothing after construction.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace profshim {
 
 enum class Action : std::uint8_t { kNone, kWarmup, kRecord, kRecordAndSave };
-/// N, W, R or S.
+/// Returns N, W, R or S.
 char letter(Action action);
 
 struct StepRange {
@@ -22,7 +22,7 @@ struct StepRange {
 /// The steps to record: a cycle (the six arguments of torch.profiler.schedule) or a list.
 struct Schedule {
   std::int64_t skip_first = 10, wait = 0, warmup = 1, active = 3, repeat = 1, skip_first_wait = 0;
-  std::vector<StepRange> steps;  // if not empty, used instead: sorted, disjoint; adjacent ranges merged if continuous
+  std::vector<StepRange> steps;  // used instead if not empty: sorted, disjoint; adjacent ranges merged if continuous
   bool continuous = true;        // false: one window per listed step
 
   Action action_of(std::int64_t step) const;
@@ -52,7 +52,7 @@ class WindowAutomaton {
   const Schedule& schedule_;
   Action last_ = Action::kNone;
   std::int64_t last_step_ = 0;
-  std::int64_t window_first_ = 0;  // first step of the window with last_step_
+  std::int64_t window_first_ = 0;  // first step of the window that has last_step_
   bool open_ = false;
 };
 
@@ -71,11 +71,11 @@ class StepCounter {
     std::int64_t schedule;  // for Schedule::action_of()
     std::int64_t number;    // from the marker's name, else first + index
   };
-  /// Returns nothing if the marker makes no step boundary (every, min_interval).
+  /// Returns nothing if the marker makes no step boundary, because of `every` or `min_interval_ns`.
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);
-  /// `number`: from the marker; if absent, epochs count up from 0.
+  /// Call at an epoch marker. `number`: from its name; if absent, epochs count up from 0.
   void on_epoch(std::optional<std::int64_t> number = std::nullopt);
-  /// 0 before the first epoch marker.
+  /// Returns 0 before the first epoch marker.
   std::int64_t epoch() const { return epoch_; }
 
  private:

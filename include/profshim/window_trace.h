@@ -1,4 +1,4 @@
-// Turns one window of a spool into a Kineto trace. Used by the writer thread and `profshim recover`.
+// Turns a window of a spool into a Kineto trace.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace profshim::kineto {
 
 /// CPU use while a window was open, in microseconds. All but `measured_us` are sums over threads or CPUs.
 struct CpuUse {
-  double measured_us = 0;  // elapsed time between the readings, up to some ms after begin and end
+  double measured_us = 0;  // time between two readings near begin and end
   double waited_us = 0;    // by the job's threads: runnable, but not running
   double process_us = 0;   // CPU time of the rank's process
   double machine_us = 0;   // CPU time of all processes, on all CPUs
@@ -24,20 +24,20 @@ struct CpuUse {
 };
 
 struct WindowTraceOptions {
-  std::string trace_name;  // final path; written as the file's last key
+  std::string trace_name;  // final path of the trace; its last key
   bool recovered = false;
   double overhead_percent = -1;  // < 0: unknown
-  double stall_us = -1;          // < 0: unknown
+  double stall_us = -1;          // in session::step_boundary(); < 0: unknown
   std::optional<CpuUse> cpu;
-  std::uint64_t memory_entries = ~std::uint64_t{0};  // most kTorchMemory events shown
-  // For sample_size(), where the window may be open: only these runs, and events since `since`.
+  std::uint64_t memory_entries = ~std::uint64_t{0};  // shows at most so many kTorchMemory events
+  // For sample_size(), whose window may be open: uses only these runs, and events since `since`.
   std::optional<std::vector<spool::Run>> only;
   Ticks since = 0;
 };
 struct WindowSummary {
   std::uint64_t events = 0;
   std::uint64_t calls = 0;  // calls and ranges of the job's threads, without CUDA API calls
-  std::uint64_t of_layer[static_cast<std::size_t>(Layer::kCount)] = {};  // the same calls, by layer
+  std::uint64_t of_layer[static_cast<std::size_t>(Layer::kCount)] = {};  // `calls` of each layer
   std::uint64_t memory = 0;                                              // kTorchMemory
   std::uint64_t device = 0;                                              // CUPTI API calls and device activity
   std::uint64_t dropped = 0;
@@ -55,15 +55,15 @@ class WindowTraceBuilder {
   WindowTraceBuilder(const WindowTraceBuilder&) = delete;
   WindowTraceBuilder& operator=(const WindowTraceBuilder&) = delete;
   const WindowSummary& summary() const;
-  /// For the metadata; call before write().
+  /// Changes the metadata; call before write().
   void set_options(const WindowTraceOptions& options);
   /// True if no step completed and only MPI's initialization or finalization was recorded.
   bool empty() const;
   /// Returns false if the sink failed. Calls `on_progress`, if any, every few thousand events.
   bool write(ByteSink& sink, const std::function<void()>& on_progress);
   bool has_stacks() const;
-  /// Writes stacks as torch.profiler's export_stacks(): a line per stack with its frames, outermost first, separated by
-  /// ";", then a space and the self time of its calls in microseconds. Returns false if the sink failed.
+  /// Writes the stacks in the format of torch.profiler's export_stacks(), with self times in microseconds. Returns
+  /// false if the sink failed.
   bool write_stacks(ByteSink& sink);
 
  private:
@@ -71,13 +71,13 @@ class WindowTraceBuilder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Estimated JSON size of an open window's events.
+/// The estimated JSON size of an open window's events.
 struct SampledSize {
   double fixed_bytes = 0;      // of a trace without events
   double bytes_per_event = 0;  // per event in the spool; 0 = no event to sample
 };
-/// Measures the JSON of a few runs, for events since `since`. Meanwhile no chunk may be freed or change its owner.
-/// Writer thread.
+/// Estimates the size from the JSON of a few runs, for events since `since`. Meanwhile no chunk may be freed or change
+/// its owner. Runs on the writer thread.
 SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks since, std::uint64_t memory_entries);
 
 }  // namespace profshim::kineto

@@ -1,5 +1,5 @@
-// Table of an allocator's live blocks, address to size: a free does not pass the size. Lock-free; any thread. The
-// allocator orders operations on one address, so threads compete only for free slots.
+// Maps addresses of an allocator's live blocks to sizes, because a free does not pass the size. Lock-free; any thread.
+// The allocator orders operations on one address, so threads compete only for free slots.
 #pragma once
 
 #include <array>
@@ -32,8 +32,7 @@ class BlockTable {
           !bucket.address[i].compare_exchange_strong(none, key, std::memory_order_acquire)) {
         continue;
       }
-      // The acquire pairs with remove(), which reads the old size before it frees the slot. The new size is read when
-      // this block is freed.
+      // The acquire pairs with remove(), which reads the old size before it frees the slot.
       bucket.bytes[i].store(bytes, std::memory_order_relaxed);
       count_.fetch_add(1, std::memory_order_relaxed);
       return {Added::kNew, 0};

@@ -1,4 +1,4 @@
-// A fixed-size hash table keyed by handles, read at every call. Lock-free, never allocates.
+// A fixed-size hash table keyed by handles. Lock-free, never allocates.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace profshim::inject {
 
 /// Linear probing without tombstones: entries lie less than `reach` slots after their home, the slot of the hash.
-/// `Entry` has an atomic `handle`, initially 0. Any thread.
+/// `Entry` has an atomic `handle`, initially 0.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:

@@ -7,8 +7,8 @@
 
 namespace profshim::inject {
 
-/// The first get() does the lookup. Our constructors call it, since a signal handler or vfork() child must not. Another
-/// library's constructor may come first.
+/// The first get() looks the function up. Our constructors call it, because a signal handler or vfork() child must not.
+/// Another library's constructor may run before ours.
 template <class Function>
 class NextFunction {
  public:

@@ -8,7 +8,7 @@
 
 namespace profshim::inject {
 
-/// Any thread; preserves errno. Repeats a failed lookup at each call: the library may be loaded later.
+/// Any thread; preserves errno. Each get() repeats a failed lookup: the library may be loaded later.
 class RealFunction {
  public:
   /// Tries the names in order. Returns null if none is found.

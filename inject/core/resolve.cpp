@@ -12,7 +12,7 @@
 namespace profshim::inject {
 namespace {
 
-// File name prefixes; auditwheel adds a hash: libmpi-1a2b3c.so.40.
+// Prefixes of file names; auditwheel adds a hash: libmpi-1a2b3c.so.40.
 constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so", "libmpi_abi.so",
                                          "libmpi_cray.so", "libmpi-",     "libmpich-"};
 constexpr const char* kFortranMpiLibraries[] = {"libmpi_mpifh.so", "libmpichfort.so", "libmpifort.so",
@@ -48,7 +48,7 @@ bool belongs(const char* path, Layer layer) {
 constexpr std::size_t kMaxLibraries = 16;
 struct Found {
   Layer layer;           // kNone: all layers
-  std::size_t skip = 0;  // libraries of earlier rounds
+  std::size_t skip = 0;  // libraries searched in earlier rounds
   std::size_t count = 0;
   char paths[kMaxLibraries][PATH_MAX];
 };

@@ -1,4 +1,4 @@
-// Finds the real functions behind our exports. Takes the loader's lock: not for the hot path.
+// Finds the real functions behind our exports. Takes the loader's lock.
 #pragma once
 
 #include "profshim/event.h"

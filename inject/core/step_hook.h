@@ -1,4 +1,4 @@
-// Makes the steps of steps.source = "collective", on the thread of the hooked call. Neither allocates nor locks.
+// Makes the steps of steps.source = "collective", on the thread of the hooked call.
 #pragma once
 
 #include <cstdint>

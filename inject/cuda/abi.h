@@ -1,4 +1,4 @@
-// CUDA's types, since the build needs no toolkit. tests/unit/inject/cuda/abi_test.cpp compares them with CUDA's
+// CUDA's types, so that the build needs no toolkit. tests/unit/inject/cuda/abi_test.cpp compares them with CUDA's
 // headers.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace profshim::cuda {
 
 // Types of arguments in hooks/cuda.def.
 using Ptr = void*;
-using Handle = void*;  // pointers
+using Handle = void*;  // CUDA's handles are pointers
 using Size = std::size_t;
 using Int = int;  // also enums
 using Unsigned = unsigned;
@@ -31,7 +31,8 @@ struct DriverLaunchConfig {
   Handle stream;
 };
 
-/// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: returned without a real function.
+/// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: returned without a real
+/// function.
 inline constexpr int kSymbolNotFound = 302;
 
 /// cudaMemcpyKind.

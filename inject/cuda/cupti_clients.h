@@ -1,4 +1,4 @@
-// Tracks other CUPTI clients in this process. Does not call CUPTI, so unit tests can use it.
+// Tracks other CUPTI clients.
 #pragma once
 
 #include <sched.h>
@@ -8,7 +8,7 @@
 
 namespace profshim::cupti {
 
-/// Goes on without the lock after many tries: a forked child may inherit it locked, without the thread that holds it.
+/// After many tries, goes on without the lock: a forked child may inherit it locked, without the thread that holds it.
 class SpinLockGuard {
  public:
   explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
@@ -47,13 +47,13 @@ class OtherClients {
     if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
   }
   bool holds(std::uint32_t kind) const { return kind < kKinds && (kinds_ >> kind & 1) != 0; }
-  /// Returns true if no client records any more, because of this call.
+  /// Returns true if this call stopped the last client that recorded.
   bool on_disable(std::uint32_t kind) {
     const bool recorded = is_recording();
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
     return note_if_stopped(recorded);
   }
-  /// Returns true as on_disable() does.
+  /// Returns the same as on_disable().
   bool on_api_switch(bool on) {
     const bool recorded = is_recording();
     if (on) ++calls_;

@@ -37,7 +37,7 @@ struct Real : inject::NamedFunction<void()> {
   }
 };
 
-/// The client's buffer callbacks, registered again when profshim releases CUPTI: profshim's have replaced them.
+/// The client's buffer callbacks. profshim's replace them, so releasing CUPTI registers them again.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
 constinit std::atomic<void*> client_requested{nullptr}, client_completed{nullptr};
@@ -66,7 +66,7 @@ class PreserveErrno {
   const int saved_ = errno;
 };
 
-/// Returns false if the client is refused.
+/// Releases CUPTI; returns false if the client is refused.
 bool yield_to_client(const char* call) {
   const PreserveErrno preserve;
   if (!admit_client()) return false;
@@ -79,7 +79,7 @@ void resume_if(bool gone) {
   if (gone) device::resume();
 }
 
-/// Unless a client records, lets the device thread take CUPTI back after a second.
+/// Lets the device thread take CUPTI back after a second, unless another client records.
 void resume_unless_recording() {
   const PreserveErrno preserve;
   if (!update_clients([](OtherClients&) {}).is_recording()) device::on_other_client_silent();
@@ -99,8 +99,8 @@ enum class Subscription {
   kCallbacksAndActivity  // must be alone for callbacks and activity
 };
 
-/// CUPTI 13.3 refuses a subscriber that must be alone while profshim subscribes. Ours are released before the call, and
-/// taken back if CUPTI admits them.
+/// CUPTI 13.3 refuses a subscriber that must be alone while profshim has subscribers. They are released before
+/// the call, and taken back if CUPTI admits them.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;
@@ -151,7 +151,7 @@ int forward_api_switch(Real& real, bool on, Args... args) {
   return result;
 }
 
-/// Ignores a kind that the client has not enabled: it may be ours and stays enabled.
+/// Leaves a kind enabled that the client has not enabled: profshim may record it.
 template <class... Args>
 int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   if (device::owns_cupti() && !update_clients([](OtherClients&) {}).holds(kind)) return kSuccess;
@@ -297,7 +297,7 @@ PROFSHIM_EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind
   return profshim::cupti::forward_disable(real, kind, subscriber, kind, config);
 }
 
-// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after this last flush.
+// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after its last flush.
 PROFSHIM_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
   PROFSHIM_REAL(cuptiActivityFlushAll);
   const int result = real(flag);

@@ -26,7 +26,7 @@ constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 /// The other tool that CUDA_INJECTION64_PATH names, or "". Written by the constructor only.
 constinit char foreign_owner[PATH_MAX] = {};
 constinit std::atomic<bool> is_injected{false};     // the driver called InitializeInjection()
-constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA, but not that call
+constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA, but InitializeInjection() did not run
 
 void at_exit() { session::finish(session::End::kNormal); }
 
@@ -50,7 +50,7 @@ void on_injected() {
 }
 
 void start_with_hooks_alone(const Spec& spec) {
-  if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has reported it
+  if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has reported the other tool
   recorder::problem("cuda", "no GPU activity is recorded: CUDA did not load profshim from CUDA_INJECTION64_PATH");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }

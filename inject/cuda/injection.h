@@ -3,9 +3,9 @@
 
 namespace profshim::cuda {
 
-/// Sets that variable to `own_path`, unless it names another tool. Constructor only.
+/// Sets CUDA_INJECTION64_PATH to `own_path`, unless it names another tool. Constructor only.
 void set_injection_path(const char* own_path);
-/// Starts the device thread if cuInit has run. Reports a problem if the variable names another tool.
+/// Starts the device thread if cuInit has run. Reports a problem if that variable names another tool.
 void on_activate();
 
 }  // namespace profshim::cuda

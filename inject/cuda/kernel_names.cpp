@@ -13,7 +13,7 @@ namespace profshim::cuda {
 namespace {
 
 /// Cache of names, never cleared: if a function is unloaded and another is loaded at its address, the cache still
-/// returns the old name. Kernels that do not fit have no name.
+/// returns the old name.
 constexpr std::size_t kSlots = 4096;
 constexpr StringId kNoName = ~StringId{0};
 struct Slot {

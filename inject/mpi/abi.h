@@ -35,7 +35,7 @@ struct alignas(8) StatusBuffer {
   int words[16];
 };
 
-/// Returns the form in which handles are compared and stored.
+/// Returns the handle without undefined bits.
 inline Handle normalized(Handle handle) {
   return abi().handle_bytes == 4 ? static_cast<std::uint32_t>(handle) : handle;
 }
@@ -63,7 +63,7 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Open MPI's handles are addresses of data symbols; 0 = none.
+/// Returns the address of `symbol`, an Open MPI handle; 0 = none.
 Handle data_handle(const char* symbol);
 
 Handle comm_from_fortran(int handle);

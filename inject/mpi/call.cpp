@@ -44,7 +44,7 @@ Amount amount_of_vector(const Call& call, int counts, int type, int types, int n
   if (types >= 0) {
     for (int i = 0; i < n; ++i) {
       const std::int64_t count = element(call, counts, i);
-      if (count <= 0) continue;  // its datatype may be invalid
+      if (count <= 0) continue;  // an empty part's datatype may be invalid
       const Amount one = amount_of_one(count, type_element(call, types, i));
       sum = {sum.count + one.count, sum.bytes + one.bytes, one.datatype};
     }
@@ -55,7 +55,7 @@ Amount amount_of_vector(const Call& call, int counts, int type, int types, int n
   return amount_of_one(total, call.type_argument(type));
 }
 
-/// `peers`: length of the counts. `own` >= 0: only this element counts.
+/// `peers` is the number of counts. If `own` >= 0, only that element counts.
 Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
   const int count = row.position(sending ? Role::Count : Role::RCount);

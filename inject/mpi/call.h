@@ -10,7 +10,7 @@
 
 namespace profshim::mpi {
 
-/// `words`: arguments at register width; their addresses in a Fortran call.
+/// `words` holds the arguments at register width; in a Fortran call, their addresses.
 struct Call {
   const Row& row;
   spool::Thread& thread;

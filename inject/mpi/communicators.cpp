@@ -47,7 +47,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// Passes each member's rank in MPI_COMM_WORLD, in order; negative = none. False if unknown.
+  /// Calls `each` with every member's rank in MPI_COMM_WORLD; negative = none. Returns false if unknown.
   template <class Each>
   bool each_world_rank(int size, Each&& each) const {
     constexpr int kBlock = 256;

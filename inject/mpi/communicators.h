@@ -1,4 +1,4 @@
-// Follows communicators once the process is a rank, also outside windows: all ranks must count collectives alike.
+// The table of MPI communicators, kept also outside windows: ranks must number collectives equally.
 #pragma once
 
 #include <atomic>
@@ -39,11 +39,13 @@ std::uint32_t defined_id(Communicator& comm);
 
 int neighbors_of(Communicator& comm);
 
-/// For calls collective over `parent`. Call also with MPI_COMM_NULL, to count the creation. `made`: Row::made.
+/// Adds the result of a call that is collective over `parent`. Call also if `created` is MPI_COMM_NULL, to count the
+/// creation. `made`: Row::made.
 void add_communicator(Communicator* parent, Handle created, const char* made);
-/// For calls collective over the new members only. `tag` distinguishes communicators with equal members.
+/// Adds the result of a call that is collective over the new members only. `tag` distinguishes communicators with equal
+/// members.
 void add_communicator_of_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag);
-/// For MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
+/// Adds the result of MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
 void add_duplicate(Communicator& parent, Handle created, const char* made);
 
 namespace detail {
@@ -51,7 +53,7 @@ extern thread_local constinit Communicator* last_counted __attribute__((tls_mode
 void count_on_another(Handle comm);
 }  // namespace detail
 
-/// Fast on the thread's last communicator.
+/// Numbers a collective. Fast on the communicator of the thread's last collective.
 inline void count_collective(Handle comm) {
   Communicator* const last = detail::last_counted;
   if (__builtin_expect(last != nullptr && last->handle.load(std::memory_order_acquire) == comm, 1)) {

@@ -1,4 +1,4 @@
-// Measures the cost of a recorded call, with the code of the hooks.
+// Measures the cost of a recorded MPI call.
 #include "forward.h"
 #include "lifecycle.h"
 #include "profshim/recorder_control.h"

@@ -1,5 +1,5 @@
 // Exported Fortran bindings, from hooks/mpi.def; all arguments are addresses. Open MPI's bindings call PMPI functions,
-// which have no hooks. MPICH's call C functions: the outer hook records.
+// which have no hooks. MPICH's call C functions, but only the outer hook records.
 //
 // mpif.h and "use mpi" call mpi_x in one of four spellings, "use mpi_f08" calls mpi_x_f08_. MPICH's mpi_x_f08ts_ call C
 // functions and need no hooks.
@@ -66,7 +66,7 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   real(arguments..., error);
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
-  // False if the binding called C: the C hook did this.
+  // False if the binding called the C function: its hook did this.
   if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 

@@ -18,7 +18,7 @@ std::uint64_t widened(T argument) {
   }
 }
 
-/// MPI_Init*, and calls that make a communicator of an MPI session.
+/// True for MPI_Init* and for calls that make a communicator of an MPI session.
 template <HookId hook>
 constexpr bool may_begin_rank = RowOf<hook>::kRow.behavior == Behavior::Initialize ||
                                 (RowOf<hook>::kRow.behavior == Behavior::CreateCommOfGroup &&
@@ -34,7 +34,7 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// Takes Status and Statuses from `words`, where they may have been replaced.
+  /// Returns the argument; Status and Statuses come from `words`, where they may be replaced.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
     if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {
@@ -65,7 +65,7 @@ struct CHook<hook, std::index_sequence<i...>> {
     return intercept<RowOf<hook>::kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
   }
 
-  // Keeps the hook's frame small: LayerScope compares frames to detect nested calls.
+  // Not inline: keeps the hook's frame small, since LayerScope compares frames to detect nested calls.
   [[gnu::noinline]] static int counted_call(Signature* real, Argument<i>... arguments) {
     spool::Thread* const thread = recorder::this_thread();
     if (thread == nullptr) return real(arguments...);

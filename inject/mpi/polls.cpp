@@ -10,7 +10,7 @@
 namespace profshim::mpi {
 namespace {
 
-/// Ticks between two polls of one event: 5 to 20 us by a TSC, more by an Arm counter.
+/// Longest pause between two polls of one event, in ticks: 5 to 20 us of a TSC, more of an Arm counter.
 constexpr Ticks kLongestPause = 20000;
 
 struct Place {

@@ -1,4 +1,4 @@
-// The meaning of the columns of hooks/mpi.def. MPI has no common ABI: hooks and events are made from the rows.
+// The words in the columns of hooks/mpi.def. Its rows generate hooks and events, because MPI has no common ABI.
 #pragma once
 
 #include <array>
@@ -10,30 +10,30 @@
 
 namespace profshim::mpi {
 
-/// Roles of arguments. R...: receiving side. ...W: MPI_Count instead of int.
+/// Roles of arguments. Prefix R (RCount): receiving side. Suffix W: MPI_Count instead of int.
 enum class Role : std::uint8_t {
-  Ptr,     // an address, not read, or read by the behavior
+  Ptr,     // an address; only the Behavior's code may read it
   Text,    // char*; in Fortran its length is a hidden last argument
-  SBuf,    // or MPI_IN_PLACE
-  RBuf,    // or MPI_IN_PLACE
-  Int,     // a number, not read, or read by the behavior
+  SBuf,    // send buffer or MPI_IN_PLACE
+  RBuf,    // receive buffer or MPI_IN_PLACE
+  Int,     // a number; only the Behavior's code may read it
   Wide,    // MPI_Aint, MPI_Offset or MPI_Count, not read
   Opaque,  // a handle, not read
   Count,
   CountW,
   RCount,
   RCountW,
-  Counts,  // for each peer
+  Counts,  // an array, one per peer
   CountsW,
   RCounts,
   RCountsW,
-  Partitions,  // Count is per partition
+  Partitions,  // their number; Count is per partition
   Type,
   RType,
-  Types,  // for each peer
+  Types,  // an array, one per peer
   RTypes,
   Op,
-  Root,  // Root to RSource: a rank; negative = wildcard, MPI_PROC_NULL or MPI_ROOT
+  Root,  // Root to RSource are ranks; negative = MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ROOT
   Dest,
   Source,
   Target,   // of a one-sided call
@@ -41,8 +41,8 @@ enum class Role : std::uint8_t {
   Tag,
   RTag,
   Comm,
-  NewComm,  // an address, as all below
-  OldComm,  // to be freed
+  NewComm,  // address of the new handle; all below are addresses
+  OldComm,  // handle to be freed
   Message,  // an MPI_Message to receive, or found by a probe
   Flag,     // an int; 0 = unsuccessful poll
   Request,  // the new request
@@ -53,7 +53,7 @@ inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Statuses) +
 
 enum class Behavior : std::uint8_t {
   PointToPoint,  // no special action; outside windows only forwarded
-  Plain,         // no special action; always hides calls that MPI makes inside
+  Plain,         // no special action; MPI's calls inside are never recorded
   Sendrecv,      // two events: send and receive
   Collective,
   PersistentInit,
@@ -70,13 +70,13 @@ enum class Behavior : std::uint8_t {
   RequestFree,
   CreateComm,         // collective over the parent
   CreateCommOfGroup,  // collective over the new members only
-  CreateIntercomm,    // likewise; each side has its own parent
+  CreateIntercomm,    // as CreateCommOfGroup; each side has its own parent
   FreeComm,
   NameComm,
   FreeType,
   FreeOp,
   Initialize,
-  InitializeSession,  // as Plain: no communicator tells the rank yet
+  InitializeSession,  // as Plain: a session does not tell the rank
   Finalize,
   Abort,
 };
@@ -86,7 +86,7 @@ enum class Behavior : std::uint8_t {
 ///                    the only buffer
 ///   SentToEach       whole send buffer of an all-to-all or reduce-scatter: count x members, or sum of counts
 ///   SentToNeighbors  likewise for neighborhood collectives: count x destinations
-///   Received         receiving side, for a scatter
+///   Received         count x size of a scatter's receiving side
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach, SentToNeighbors, Received };
 
 inline constexpr std::size_t kMaxArguments = 13;
@@ -114,12 +114,12 @@ struct Row {
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
   std::int8_t arguments = 0;
-  std::int8_t peer = -1;     // position of the only is_peer() role; -1 = none
+  std::int8_t peer = -1;     // position of the is_peer() role; -1 = none
   bool wide_counts = false;  // counts are arrays of MPI_Count
   std::array<std::int8_t, kRoles> at{};
-  const char* made = "";  // how a new communicator is made: "split"
+  const char* made = "";  // how the call makes a communicator: "split"
 
-  /// Returns the first argument of `role`; -1 = none.
+  /// Returns the position of the first argument with `role`; -1 = none.
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
   constexpr bool polls() const { return has(Role::Flag); }
@@ -156,7 +156,7 @@ constexpr bool is_handle(Role role) {
   return role == Role::Opaque || role == Role::Type || role == Role::RType || role == Role::Op || role == Role::Comm;
 }
 
-/// Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
+/// An argument's type. Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
 template <Role role>
 using ArgumentType = std::conditional_t<
     is_number(role), int,
@@ -166,7 +166,7 @@ using ArgumentType = std::conditional_t<
 constexpr bool always_watched(Behavior behavior) {
   return behavior != Behavior::PointToPoint && behavior != Behavior::Sendrecv;
 }
-/// True for calls that outside windows are watched only while an operation from a window is pending.
+/// True for calls that, outside windows, are watched only while a recorded operation is pending.
 constexpr bool completes_requests(Behavior behavior) {
   switch (behavior) {
     case Behavior::Wait:

@@ -12,7 +12,7 @@ struct Datatype {
   std::int64_t size = 0;  // bytes
 };
 
-/// Any thread, inside a LayerScope.
+/// Call inside a LayerScope, on any thread.
 Datatype datatype_of(Handle type);
 std::uint16_t reduction_of(Handle op);
 

@@ -1,5 +1,5 @@
-// NCCL's ABI, so that the build needs no nccl.h. tests/unit/inject/nccl/rows_test.cpp compares it with the vendor's
-// header.
+// NCCL's ABI, since the build needs no nccl.h, and the words in hooks/nccl.def.
+// tests/unit/inject/nccl/rows_test.cpp compares both with NCCL's header.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ constexpr bool has_failed(int result) { return result != kSuccess && result != k
 
 /// NCCL_SPLIT_NOCOLOR: this rank gets no communicator.
 inline constexpr int kNoColor = -1;
-/// First ncclRedOp_t of ncclRedOpCreatePreMulSum.
+/// First result of ncclRedOpCreatePreMulSum.
 inline constexpr int kFirstUserOp = 5;
 
 /// Bytes of one ncclDataType_t; 0 = unknown.
@@ -34,7 +34,7 @@ constexpr std::uint64_t size_of_type(std::int64_t type) {
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
 }
 
-/// Head of ncclConfig_t, which grows only at its end.
+/// The first members of ncclConfig_t; later NCCL versions append members.
 struct Config {
   std::size_t size;
   unsigned magic, version;
@@ -62,7 +62,7 @@ enum class Role : std::uint8_t {
   Ids,            // ncclUniqueId*
   IdCount,        // int
   Color,          // int
-  Excluded,       // int*, ranks left out
+  Excluded,       // int*, ranks left out by a shrink
   ExcludedCount,  // int
   Config,         // ncclConfig_t*
   Ptr,            // other pointer
@@ -77,7 +77,7 @@ enum class Behavior : std::uint8_t {
   GroupStart,
   GroupEnd,
   GroupCancel,  // ends a group without launching it
-  Initialize,   // from a unique id
+  Initialize,   // communicator from a unique id
   InitializeAll,
   Split,
   Shrink,
@@ -85,9 +85,9 @@ enum class Behavior : std::uint8_t {
   Free,
 };
 
-/// Meaning of NcclArgs::bytes, always of this rank's own buffers.
-///   Sent        count x size of the type; the only buffer of a receive or scatter
-///   SentToEach  count x ranks x size: whole send buffer of an all-to-all or reduce-scatter
+/// Meaning of NcclArgs::bytes, of this rank's buffers.
+///   Sent        count x size of the type: send buffer; receive buffer of a receive or scatter
+///   SentToEach  count x ranks x size: send buffer of an all-to-all or reduce-scatter
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach };
 
 template <Role role>
@@ -106,7 +106,7 @@ struct Row {
   HookId hook = HookId::kNone;
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
-  std::array<std::int8_t, kRoles> at{};  // first position; -1 = none
+  std::array<std::int8_t, kRoles> at{};  // first position of each role; -1 = none
 
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }

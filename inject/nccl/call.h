@@ -22,7 +22,7 @@ struct Call {
   Event* event = nullptr;         // null = not recorded
   Communicator* freed = nullptr;  // restored to the table if the call fails
   Handle freed_handle = 0;
-  bool pushed = false;  // on CUPTI's stack of external correlation ids
+  bool pushed = false;  // an id is on CUPTI's stack of external correlation ids
   bool step_at_end = false;
 };
 
@@ -39,9 +39,9 @@ struct State {
   std::uint32_t depth;
   std::uint32_t operation;  // id of the outermost group's launches; 0 = none yet
   std::uint32_t operation_count;
-  Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some unseen
+  Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some not recorded
   bool hooked;               // a group call is running in its hook
-  bool recorded_from_start;  // recording was on at its begin: no operation was missed
+  bool recorded_from_start;  // recording was on when the group began: no operation was missed
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }
@@ -59,8 +59,8 @@ extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("i
 }
 inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 
-/// Activates the session at the process's first ncclCommInit*, before it runs. A rank in the environment wins. Job's
-/// thread, outside any LayerScope.
+/// Starts the session at the process's first ncclCommInit*, before it runs. A rank in the environment has
+/// precedence. Job's thread, outside any LayerScope.
 void activate_by_communicator(int rank, int ranks);
 
 }  // namespace profshim::nccl

@@ -75,7 +75,7 @@ struct Awaited {
 };
 constexpr std::size_t kMaxAwaited = 64;
 constinit Awaited awaited[kMaxAwaited];
-// Lets the end of a group skip the table.
+// Number of entries in use; if 0, none is searched.
 constinit std::atomic<std::uint32_t> awaited_count{0};
 const void* const kTaken = &awaited;
 
@@ -84,14 +84,14 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// Reads a handle; 0 if the address is unmapped by now.
+/// Returns the handle at `address`; 0 if the address is unmapped by now.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof value) ? value : 0;
 }
 
-/// Adds communicators with stored handles: all of this thread, or only `wanted`, which it returns.
+/// Adds communicators whose handles are stored: all of this thread, or `wanted`, which it returns.
 Communicator* add_awaited(bool own_only, Handle wanted) {
   if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;
@@ -108,7 +108,7 @@ Communicator* add_awaited(bool own_only, Handle wanted) {
       entry.address.store(address, std::memory_order_release);
       continue;
     }
-    // A known handle means that the address has another use now.
+    // If the table has this handle already, the job has reused the address.
     Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.info) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);

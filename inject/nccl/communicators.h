@@ -1,5 +1,5 @@
-// Follows NCCL communicators from activation on, also outside windows: all ranks must count collectives alike. Any
-// thread; lock-free. NCCL is queried once about a communicator whose creation was not seen.
+// The table of NCCL communicators, kept also outside windows: ranks must number collectives equally. Lock-free; any
+// thread. NCCL is queried once about a communicator whose creation was not seen.
 #pragma once
 
 #include <atomic>
@@ -44,12 +44,12 @@ struct CommunicatorInfo {
 };
 
 std::uint64_t identity_of_ids(const void* ids, int count, int ranks);
-/// For the next ncclCommInitAll.
+/// Returns the identity for the next ncclCommInitAll.
 std::uint64_t next_clique_identity(int ranks);
-/// Call even if this rank gets no communicator.
+/// Counts the split: call even without a new communicator.
 std::uint64_t next_split_identity(Communicator& parent, int color);
 std::uint64_t next_shrink_identity(Communicator& parent, const int* excluded, int count);
-/// Result of ncclCommGrow.
+/// Identity of a communicator made by ncclCommGrow.
 struct Growth {
   std::uint64_t identity;
   Magic magic;
@@ -63,22 +63,22 @@ constexpr Handle handle_of_hash(std::uint64_t hash) { return hash == 0 ? 0 : has
 constexpr bool is_hash(Handle handle) { return handle >> 63 != 0; }
 std::uint64_t identity_of_hash(Handle handle);
 
-/// For example "split of init". `parent` may be null.
+/// Returns text such as "split of init". `parent` may be null.
 StringId origin_text(const char* made, const Communicator* parent);
 
 /// Replaces an entry with this handle. Returns null for handle 0 or if the table is full.
 Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx = false);
-/// Adds a communicator once NCCL has stored its handle at `address`: in a group, or if it is non-blocking.
+/// Remembers a communicator whose handle NCCL stores later: in a group, or if it is non-blocking.
 void add_when_stored(const void* address, const CommunicatorInfo& info);
-/// Adds this thread's communicators with stored handles. Call at the end of the outermost group.
+/// Adds the communicators that this thread has remembered. Call at the end of the outermost group.
 void add_stored_communicators();
 
 /// Returns null for handle 0 or if the table is full.
 Communicator* find_or_add_communicator(Handle comm);
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
-/// Queries NCCL once; kUnknown if that fails.
+/// Returns the number of ranks. Queries NCCL once; kUnknown if that fails.
 std::int32_t size_of(Communicator& comm);
-/// Writes the definition at the first call.
+/// Returns the Definition id; the first call writes the definition.
 std::uint32_t defined_id(Communicator& comm);
 
 /// Returns the entry, for restore_communicator() if the real function fails.

@@ -1,4 +1,4 @@
-// Exported NCCL functions from hooks/nccl.def. Group calls are always counted, to keep their nesting.
+// Exported NCCL functions from hooks/nccl.def.
 #include <cerrno>
 #include <utility>
 
@@ -44,7 +44,7 @@ Arguments arguments_of(const Row& row, Words words) {
   return out;
 }
 
-/// Returns the name in ncclConfig_t, else the origin.
+/// Returns the name in ncclConfig_t, else the origin text.
 StringId name_of(const Row& row, Words words, const char* made, const Communicator* parent) {
   const auto* const config = pointer_argument<const Config>(row, words, Role::Config);
   if (config != nullptr && config->magic == kConfigMagic && config->size >= sizeof(Config) &&
@@ -125,7 +125,7 @@ Communicator* add_clique(const Row& row, Words words) {
   return first;
 }
 
-/// Returns the communicator only if the job may use it already.
+/// Returns null unless the job may use the communicator already.
 Communicator* add_made_communicator(const Row& row, Words words, int result) {
   if (row.behavior == Behavior::InitializeAll) return add_clique(row, words);
   const auto* const place = pointer_argument<const Handle>(row, words, Role::NewComm);

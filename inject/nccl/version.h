@@ -1,4 +1,4 @@
-// Records NCCL's version when a communicator is created. ncclGetVersion() is safe to call: it returns a constant.
+// Records NCCL's version when a communicator is created. ncclGetVersion() only returns a constant.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,13 @@ inline VersionText version_text(int code) {
   return version;
 }
 
-/// Records the version of the library that contains `function`. Job's thread; preserves errno; takes the loader's lock.
+/// Records the version of the library that contains `function`. Job's thread; preserves errno;
+/// takes the loader's lock.
 void note_version(const void* function);
 /// Call when a library registers with NVTX; `get`: a function in it. note_version_by_nvtx() uses it if it is the only
 /// libnccl.
 void note_nvtx_copy(const void* get);
-/// For communicators seen only as NVTX ranges.
+/// Records the version if communicators are seen only as NVTX ranges.
 void note_version_by_nvtx();
 
 }  // namespace profshim::nccl

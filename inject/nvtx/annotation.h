@@ -1,4 +1,4 @@
-// Converts NVTX arguments to an Annotation. Inline: a call that records nothing costs a few tests.
+// Converts NVTX arguments to an Annotation.
 #pragma once
 
 #include <algorithm>

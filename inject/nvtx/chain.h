@@ -1,4 +1,4 @@
-// Forwards NVTX calls to the chained tool: the job's other NVTX tool (nsys, CUPTI's injection), with
+// Forwards NVTX calls to the chained tool: the job's other NVTX tool (nsys, CUPTI's injection), if
 // PROFSHIM_NVTX_CHAIN=1. The job gets our handles of domains and strings, but the tool's schema ids, resources and
 // range ids.
 #pragma once
@@ -19,14 +19,14 @@ extern constinit NvtxFunctionPointer core2[kCore2Slots];
 extern constinit NvtxFunctionPointer sync_create;
 extern constinit std::intptr_t payload[kPayloadSlots];
 
-/// Constructor only.
+/// Only the constructor calls it.
 void set_path(const char* path);
 /// True if there is a path, even if attach() fails.
 bool is_requested();
 
 /// Returns false if the tool cannot be opened or refuses.
 bool attach(NvtxGetExportTableFunc_t get);
-/// Only for the payload extension: handles of others would need translation.
+/// Only for the payload extension: other extensions' handles would need translation.
 void attach_extension(nvtxExtModuleInfo_t* module);
 
 /// Returns a copy with the tool's string handle.

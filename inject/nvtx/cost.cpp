@@ -8,7 +8,7 @@ double range_cost() {
   char name[] = "?ost of a range";
   // The name must not be a step marker.
   for (name[0] = 'a'; name[0] <= 'z' && session::may_be_marker(name[0]); ++name[0]) continue;
-  if (name[0] > 'z') return -1;  // a step marker may begin with any letter
+  if (name[0] > 'z') return -1;
   Annotation annotation;
   annotation.c_text = name;
   recorder::ScratchThread scratch;

@@ -21,7 +21,7 @@ struct Block {
 constinit std::atomic<Block*> current{nullptr};
 constinit std::atomic<std::uint32_t> blocks{0};
 
-/// Null beyond 64 MiB, which only a job reaches that registers names without end.
+/// Returns null beyond 64 MiB.
 void* allocate(std::size_t bytes) {
   bytes = (bytes + 15) & ~std::size_t{15};
   if (bytes > kBlockBytes / 2) return nullptr;
@@ -63,7 +63,7 @@ const char* copy(const char* text) { return text == nullptr ? "" : copy(std::str
 template <class T>
 void push_front(std::atomic<T*>& head, T* node) {
   node->next = head.load(std::memory_order_relaxed);
-  // Pairs with the acquire loads of the loops over the list.
+  // Pairs with the loops' acquire loads.
   while (!head.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }

@@ -63,22 +63,22 @@ struct RegisteredString {
 inline constexpr std::string_view kUnnamed = "(unnamed)";
 
 extern constinit Domain default_domain;
-/// Null is the default domain.
+/// A null handle means the default domain.
 inline Domain& domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
 }
 
-/// Libraries share the domain of a name.
+/// Libraries that use one name share its domain.
 Domain* make_domain(const char* name, nvtxDomainHandle_t chained);
 /// The same text gives the same handle.
 RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t chained);
-/// `id` 0 chooses an id. Returns 0 if the attributes are invalid.
+/// If `id` is 0, chooses an id. Returns 0 if the attributes are invalid.
 std::uint64_t make_schema(Domain& domain, const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t id);
 std::uint64_t make_enum(Domain& domain, const nvtxPayloadEnumAttr_t& attributes, std::uint64_t id);
 const Schema* find_schema(const Domain& domain, std::uint64_t id);
 void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 
-// The next three need an active session.
+// The next three functions need an active session.
 
 /// Writes the definition once. Returns its id.
 std::uint32_t define_domain(Domain& domain);

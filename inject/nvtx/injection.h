@@ -7,7 +7,7 @@ namespace profshim::nvtx {
 /// forwards every call to that tool. Constructor only.
 void set_injection_path(const char* own_path);
 
-/// Reports in problems[] if another tool gets the NVTX calls instead.
+/// Reports a problem if another tool gets the NVTX calls instead.
 void on_activate();
 
 }  // namespace profshim::nvtx

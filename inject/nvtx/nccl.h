@@ -1,5 +1,5 @@
-// NCCL's own NVTX ranges (domain "NCCL", since 2.16). They show API calls that bypass our hooks: static linking, dlsym,
-// ctypes. A range inside a hook is dropped as a duplicate.
+// Records NCCL's own NVTX ranges (domain "NCCL", since 2.16). They show API calls that bypass our hooks: static
+// linking, dlsym, ctypes. A range inside a hook is dropped as a duplicate.
 #pragma once
 
 #include "handles.h"
@@ -15,7 +15,7 @@ inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   return mode == 0 || (mode & recorder::kNccl) != 0;
 }
 
-/// Return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool. Run on the job's threads.
+/// Both return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool.
 int nccl_push(Domain& domain, const nvtxEventAttributes_t* attributes);
 int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count);
 

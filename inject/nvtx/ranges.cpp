@@ -16,7 +16,7 @@ using recorder::kNvtxSteps;
 /// Flag in NvtxArgs::reserved[0] of an open range; reserved[1] is the range's level. Both are zeroed at its end.
 enum : std::uint8_t { kIsMarker = 1 };
 
-/// Markers are recorded even if the spec does not want other ranges.
+/// Step and epoch markers are recorded even if the spec wants no other ranges.
 bool recording(std::uint32_t mode, bool is_marker) {
   return (mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_marker);
 }
@@ -39,7 +39,7 @@ struct Marker {
   bool is_any() const { return is_step || is_epoch; }
 };
 
-/// Reports an epoch. A registered string that does not match is compared only once.
+/// Also makes an epoch's boundary. A registered string that is no marker is compared once.
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
@@ -63,7 +63,7 @@ bool steps_at_end() {
   return spec != nullptr && spec->steps.edge_end;
 }
 
-/// Makes the step boundary exactly where the marker's range begins.
+/// Makes the step boundary where the range begins, if the spec wants that.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
@@ -99,7 +99,7 @@ void describe(Event& event, HookId hook, Domain& domain, const Annotation& a, St
 }
 
 void begin_at(Event& event, Ticks now) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0: the other fields are valid
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 tells readers: other fields are valid
   event.begin = now;
 }
 
@@ -134,7 +134,7 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
   return level;
 }
 
-/// Start/end range. `id` 0 = free. The thread whose compare-and-swap on `id` succeeds owns the slot.
+/// Slot of a start/end range. `id` 0 = free. The thread whose compare-and-swap on `id` succeeds owns the slot.
 struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null for a step marker that is not recorded

@@ -1,5 +1,4 @@
-// Records NVTX ranges and marks; step markers become step boundaries. Job's threads: no lock, allocation or system
-// call.
+// Records NVTX ranges and marks; step markers become step boundaries. Runs on the job's threads.
 //
 // A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for it, so
 // that its pop does not end a recorded range.
@@ -15,7 +14,7 @@
 namespace profshim::nvtx {
 
 struct Annotation {
-  std::string_view text;         // the message, if the next two are null
+  std::string_view text;         // the message, if c_text and string are null
   const char* c_text = nullptr;  // message of unknown length
   RegisteredString* string = nullptr;
   std::uint64_t payload = 0;
@@ -28,7 +27,7 @@ struct Annotation {
 
 /// Returns the nesting level, 0 = outermost, or NVTX_NO_PUSH_POP_TRACKING.
 int push(Domain& domain, const Annotation& annotation);
-/// Uses `extended` if the push had no payloads. Returns the level.
+/// Records the payloads `extended` if the push had none. Returns the level.
 int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count);
 void mark(Domain& domain, const Annotation& annotation);
 
@@ -37,13 +36,12 @@ nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
 /// Any thread. Ignores unknown and ended ids.
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
 
-/// Nanoseconds to record a range; negative if unknown. Not on a job's thread.
+/// Nanoseconds to record a range; negative if unknown. Not for a job's thread.
 double range_cost();
 
 inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
 
-/// True if nothing is recorded and this message (null = none) cannot be a step marker. Outside windows an NVTX call
-/// costs only this test.
+/// True if nothing is recorded and this message (null = none) cannot be a step marker.
 inline bool is_ignored(const char* text) {
   using namespace recorder;
   const std::uint32_t now = mode();

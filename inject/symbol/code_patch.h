@@ -12,8 +12,7 @@ namespace profshim::code_patch {
 /// registers and finds `index` on the stack, above its return address. On failure, returns false, sets `refusal` and
 /// changes nothing.
 ///
-/// Known limit: a thread that is executing the first few bytes during the write may crash. Very unlikely at activation
-/// or after loading.
+/// Known limit: a thread that is executing the first few bytes during the write may crash. Very unlikely at activation.
 bool install(const elf::Code& function, const elf::File& file, const elf::Function& symbol, std::uint64_t bias,
              const void* stub_target, std::uint32_t index, std::string& refusal);
 

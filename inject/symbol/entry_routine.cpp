@@ -1,4 +1,4 @@
-// The routine that trampolines call: assembly, which calls a C++ function.
+// Patched functions call this routine at entry: assembly, which calls a C++ function.
 #include "entry_routine.h"
 
 #include <algorithm>
@@ -37,9 +37,9 @@ extern "C" {
 }
 }
 
-// On entry the stack holds the return address into the trampoline, the index, the function's return address. Preserves
-// the flags and every argument register (integer; x87, SSE, AVX, AVX-512). Returns at once in mode 0, as in a forked
-// child.
+// On entry the stack holds the return address into the trampoline, the index, and the function's return address.
+// Preserves the flags and every argument register (integer; x87, SSE, AVX, AVX-512). Returns at once in mode 0, as in a
+// forked child.
 __asm__(R"(
   .text
   .p2align 4

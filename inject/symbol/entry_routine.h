@@ -1,4 +1,4 @@
-// Trampolines call this routine: it saves all registers and reports a step boundary.
+// Patched functions call this routine at entry: it saves all registers and reports a step boundary.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace profshim::symbol_steps {
 
-/// Maximum of patched functions: a pattern that matches more does not describe a step.
+/// Maximum of patched functions: a pattern that matches more describes no step.
 constexpr std::uint32_t kMaxSites = 64;
 
-/// Names of patched functions by index. Constant once a function is patched.
+/// Names of patched functions by index, constant once patched.
 extern constinit StringId site_names[kMaxSites];
 
 /// Call before the first patch.

@@ -24,7 +24,7 @@ namespace {
 namespace step_symbol = schema::ours::step_symbol;
 
 struct State {
-  std::mutex mutex;  // install() runs on the job's thread, rescan() on the collector
+  std::mutex mutex;  // install() runs on the job's thread, rescan() on the collector thread
   std::string pattern;
   std::vector<Module> known;
   LoadCounters counters;  // at the last scan

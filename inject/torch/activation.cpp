@@ -25,7 +25,7 @@ constinit std::atomic<bool> waits{false};
 
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
-/// Activates a process that waited in vain, for the report why nothing was recorded. If it had children, they report.
+/// Activates a process that never got a rank, to report why nothing is recorded. If it had children, they report.
 void at_exit() {
   rusage children{};
   const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -33,7 +33,7 @@ void at_exit() {
     inject::activate_by_environment(rank_from_environment());
 }
 
-/// Has no lock, which fork() could leave locked in the child.
+/// Uses no lock: fork() could leave it locked in the child.
 const std::vector<std::string>& step_ranges() {
   static constinit std::atomic<const std::vector<std::string>*> known{nullptr};
   if (const auto* const ranges = known.load(std::memory_order_acquire)) return *ranges;
@@ -55,7 +55,7 @@ void wait() {
 }
 
 /// A process without a rank may get one from init_process_group(), or may only launch the ranks. If PyTorch ranges make
-/// the steps, waiting for the first such range loses no step. Children inherit the waiting state.
+/// the steps, waiting for the first such range loses no step.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;

@@ -5,22 +5,23 @@
 
 namespace profshim::torch {
 
-/// Remembers pid and rank. Constructor only, before the program changes the environment.
+/// Remembers pid and rank. Only the constructor calls it, before the program changes the environment.
 void note_start();
 
 enum class Activation : std::uint8_t {
   kRetry,
-  kRetryAtRange,  // operators cannot decide: call for ranges only
+  kRetryAtRange,  // operators cannot show the rank: call for ranges only
   kDone,
 };
-/// Activates a process that is a rank. Called for each operator (null) or range (its name) until then. Any thread.
+/// Starts the session if this process is a rank. Call at each operator (null) or range (its name) until kDone. Any
+/// thread.
 Activation try_to_activate(const char* range);
 
 /// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate it:
 /// init_process_group() will. Any thread.
 bool waits_for_group();
 
-/// Activates a process that torch.distributed has put into a group. Job's thread.
+/// Starts the session of a process that torch.distributed has put into a group. Job's thread.
 void activate_as_member(int rank, int size);
 
 /// Returns true in a child forked, without exec, after note_start().

@@ -1,4 +1,4 @@
-// Measures the cost of recording an operator.
+// Measures the cost of recording a PyTorch operator.
 #include <cstring>
 
 #include "inject/core/resolve.h"
@@ -27,12 +27,12 @@ struct Sizes {
   std::size_t count;
 };
 constexpr std::int8_t kFloat = 6;  // c10::ScalarType
-/// An empty optional of one byte.
+/// An empty optional<MemoryFormat>.
 struct NoMemoryFormat {
   std::uint8_t value = 0;
   bool has_value = false;
 };
-/// at::Tensor. Its destructor makes functions return it in memory.
+/// at::Tensor. It has a destructor, so functions return it in memory.
 struct Tensor {
   void* implementation;
   ~Tensor() {}
@@ -77,7 +77,7 @@ double operator_cost() {
   if (empty == nullptr) empty = find<Empty>(kEmpty[1]);
   if (enable == nullptr || negate == nullptr || empty == nullptr || !can_measure()) return -1;
   recorder::ScratchThread scratch;
-  // neg_() is a real operator: recording one that only returns a property costs half as much. The empty tensor takes
+  // neg_() is a typical operator: recording one that only returns a property costs half as much. The empty tensor takes
   // no memory from a watched allocator.
   static const std::int64_t none = 0;
   static Tensor& tensor = *new Tensor(empty({&none, 1}, kFloat, false, {}));

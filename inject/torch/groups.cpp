@@ -15,7 +15,7 @@
 namespace profshim::torch {
 namespace {
 
-// Written under the mutex, which is cheap: making a group takes milliseconds. Collectives read without it.
+// Written under the mutex: making a group takes milliseconds anyway. Collectives read without it.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;
@@ -38,7 +38,7 @@ Group* find(const void* address) {
 
 void note_group(const void* address, int rank, int size) {
   const std::lock_guard lock(mutex);
-  Group* group = find(address);  // if found, an earlier group, now gone
+  Group* group = find(address);  // not null: an earlier group had this address
   if (group == nullptr) {
     const std::size_t next = group_count.load(std::memory_order_relaxed);
     if (next == kMaxGroups) return;

@@ -8,7 +8,8 @@ namespace profshim::torch {
 /// Any thread.
 bool is_process_group(const void* address);
 
-/// Returns the group's Definition id, or 0 if it is unknown. Null: the only group with several members. Any thread.
+/// Returns the group's Definition id, or 0 if unknown. A null `address` means the only group with several members. Any
+/// thread.
 std::uint32_t group_id(const void* address);
 
 /// Defines all groups, even those that no call names.

@@ -6,8 +6,8 @@
 
 namespace profshim::torch {
 
-/// Fills the texts of `args`. Call it in an observer's start function. Inconsistent memory is reported in problems[]
-/// and disables this function.
+/// Fills the texts of `args`. Call it in an observer's start function. Inconsistent memory is reported as a
+/// problem and disables this function.
 void describe_inputs(const void* record_function, const Layout& layout, TorchArgs& args);
 
 /// Returns c10::ScalarType + 1 of the first tensor; 0 = none.

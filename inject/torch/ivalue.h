@@ -1,4 +1,4 @@
-// Reads c10::IValue, lists and tensors in memory. Inline: each operator has several.
+// Reads c10::IValue, lists and tensors in memory.
 #pragma once
 
 #include <cstddef>

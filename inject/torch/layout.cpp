@@ -30,7 +30,7 @@ constexpr Row kRows[] = {
     {2, 9, 12, {200, 208, 64, 160, 168, 174, 16, 80, 10, 14, 20}},
     {2, 13, 15, {200, 208, 56, 152, 160, 166, 16, 80, 10, 14, 20}},
 };
-/// A std::string in at::RecordFunction is shorter by these bytes in the older ABI.
+/// In the older ABI, the std::string in at::RecordFunction is this many bytes shorter.
 constexpr std::uint16_t kOlderStringSaves = 24;
 
 /// A symbol exported with the newer ABI only.
@@ -38,7 +38,7 @@ constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at1
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// Copies the text after `before`, up to a quote or the end of the line. Searches the first kilobyte.
+/// Copies the text after `before`, up to a quote or the end of the line.
 bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -67,7 +67,7 @@ bool release_of(const char* library, char* text, std::size_t size) {
     const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
     return n > 0 && static_cast<std::size_t>(n) < sizeof path;
   };
-  // In turn: Python package; libtorch archive; Debian's library, whose name has the version.
+  // Tries the Python package, the libtorch archive, then Debian's library, named by its version.
   if (beside("../version.py") && read_text_after(path, "__version__ = '", text, size)) return true;
   if (beside("../build-version") && read_text_after(path, "", text, size)) return true;
   char real[4096];

@@ -101,7 +101,7 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
   return nullptr;
 }
 
-/// Makes ranges that are open inside `outer` pending: they end on another thread, or never.
+/// Moves the ranges that are open inside `outer` to the pending ranges: they end on another thread, or never.
 void close_inner(spool::Thread& thread, const Event& outer) {
   for (std::uint32_t i = thread.open_calls; i-- > 0 && &thread.open[i] != &outer;) {
     Event& event = thread.open[i];
@@ -125,7 +125,7 @@ bool close(const void* record_function) {
   return true;
 }
 
-// Ends a range that began on another thread, also after its window, or it would look open in the next one.
+// Ends a range that began on another thread, even after its window: else it would look open in the next window.
 void close_pending(const void* record_function) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, record_function, ticks());
@@ -145,8 +145,8 @@ void note_step_end(const char* name) {
 
 void set_operator_observers(bool wanted);
 
-/// Activates a process that is a rank. Once operators cannot decide that, removes their observers. Not in a forked
-/// child: a thread of the parent may hold PyTorch's lock.
+/// Starts the session if this process is a rank. Once operators cannot show that, removes their observers; not in a
+/// forked child, where PyTorch's lock may stay locked.
 [[gnu::noinline]] void activate_process(const char* range) {
   static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
   if (is_done.load(std::memory_order_relaxed)) return;
@@ -203,8 +203,8 @@ constinit std::mutex observers_mutex;
 constinit bool has_operator_observers = false;
 constinit std::uint64_t observers[4] = {};
 
-// PyTorch keeps a range's inputs if any observer asks for them. This observer asks, only while recording; the permanent
-// one may be older than the spec.
+// PyTorch keeps a range's inputs if any observer asks for them. This one asks, while recording; the permanent
+// observer may be older than the spec.
 std::unique_ptr<ObserverContext> ignore_begin(const void*) { return nullptr; }
 void ignore_end(const void*, ObserverContext*) {}
 std::uint64_t add_input_requester() {
@@ -274,7 +274,7 @@ void on_activate() {
   session::measure_cost_with(Layer::kTorch, operator_cost);
   attach_if_loaded();
   find_layout_once();
-  // Removes observers from before the activation, which ask for no inputs.
+  // Removes the observers added before the activation: they ask for no inputs.
   set_operator_observers(false);
   start_memory();
   on_arming(recorder::mode_has(kArmed));

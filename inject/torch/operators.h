@@ -5,14 +5,14 @@
 
 namespace profshim::torch {
 
-/// Observes PyTorch's ranges, if PyTorch is loaded. Operators are observed only while recording, and before it until
+/// If PyTorch is loaded, observes its ranges always, and its operators while recording and, before activation, until
 /// one has shown whether the process is a rank. Any thread.
 void attach_if_loaded();
 bool is_imported();
 
-/// For the cost measurement.
+/// Returns the observer, for the cost measurement.
 Callback operator_observer();
-/// Nanoseconds per operator without inputs and stack; negative if unknown. Not on a job's thread.
+/// Nanoseconds per operator without inputs and stack; negative if unknown. Not for a job's thread.
 double operator_cost();
 
 void on_activate();

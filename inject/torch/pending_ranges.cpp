@@ -11,7 +11,7 @@ struct PendingRange {
   const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// The end of a range that is not pending yet, or that was not recorded. make_pending() tells them apart by time.
+/// The end of a range that is not pending yet, or that was not recorded. make_pending() decides by the time.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;
@@ -27,7 +27,7 @@ constinit std::atomic<std::uint32_t> pending{0};
 
 std::size_t set_of(const void* key) { return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 54; }
 
-/// `key` null: finds a free entry.
+/// A null `key` finds a free entry.
 PendingRange* find_range(const void* key, std::size_t in) {
   auto& set = ranges[in];
   auto* const found = std::find_if(set, set + kWays, [key](const PendingRange& entry) { return entry.key == key; });
@@ -84,7 +84,7 @@ void make_pending(spool::Thread& thread, const Event& range, const void* key) {
   const Ticks began = range.begin;
   *event = range;
   event->begin = 0;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0: the other fields are valid
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 tells readers that other fields are valid
   event->begin = began;
   make_room(thread, key) = {key, event};
   pending.fetch_add(1, std::memory_order_relaxed);

@@ -41,7 +41,7 @@ constexpr PeerKind peer_among(std::string_view roles) {
   if (has_word(roles, "Target")) return PeerKind::kTarget;
   return has_word(roles, "Peer") ? PeerKind::kPeer : PeerKind::kNone;
 }
-// Each row is a constant of its own: clang limits the steps of one constant expression.
+// Each row is a separate constant: clang limits the steps of a constant expression.
 template <PeerKind kKind>
 constexpr PeerKind kRowPeer = kKind;
 constexpr PeerKind kPeerKinds[] = {

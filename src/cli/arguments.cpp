@@ -61,7 +61,7 @@ template <typename T>
 CLI::Option& add_number(CLI::App& app, const char* names, T& value, const char* help) {
   CLI::Option& option = *app.add_option(names, value, help);
   option.type_name("N");
-  // Doubles hold whole numbers up to 2^53.
+  // A double holds every whole number up to 2^53.
   constexpr bool kIsWhole = std::numeric_limits<T>::is_integer;
   check_kind(option, kIsWhole,
              std::min(static_cast<double>(std::numeric_limits<T>::max()), kIsWhole ? 0x1p53 : HUGE_VAL));

@@ -33,8 +33,8 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  /// `names`: "-o,--output", or "PATH" for a positional argument. bool: a flag. vector: all positional arguments, or
-  /// one value per option.
+  /// `names`: "-o,--output", or "PATH" for a positional argument. A bool is a flag. A vector takes all positional
+  /// arguments, or a repeated option's values.
   Argument add(const char* names, bool& value, const char* help);
   Argument add(const char* names, std::string& value, const char* help);
   Argument add(const char* names, std::vector<std::string>& values, const char* help);
@@ -46,7 +46,7 @@ class Arguments {
 
   /// Returns false if the command must end now with `status`.
   bool parse(int argc, char** argv, int& status);
-  /// After parse().
+  /// Call after parse().
   bool given(const char* name) const;
 
  private:

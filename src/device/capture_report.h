@@ -1,4 +1,4 @@
-// Writes metadata and problems of the GPU recording. Device thread.
+// Writes metadata and problems of the GPU recording into the spool.
 #pragma once
 
 #include <string>
@@ -7,13 +7,12 @@
 
 namespace profshim::device {
 
+/// Functions write only what changed since their last call.
 class CaptureReport {
  public:
-  /// Writes once.
   void write_versions(Capture& capture);
-  /// Writes if changed.
   void write_losses(Capture& capture);
-  /// Writes if changed.
+  /// Writes which kinds CUPTI refused.
   void write_not_recorded(const Capture& capture);
 
  private:

@@ -14,8 +14,8 @@
 
 namespace profshim::device {
 
-/// Drops events that no window needs: CUPTI is on before a window, and kernels may end after it. Keeps events from
-/// arm() until all activity launched before the window's end is delivered.
+/// Keeps events from arm() until all activity launched before the window's end is delivered. Drops others: CUPTI may be
+/// on before a window.
 class WindowOutput final : public SpoolOutput {
  public:
   explicit WindowOutput(const Capture& capture) : capture_(capture) {}
@@ -43,7 +43,7 @@ struct CuptiClient {
   CaptureReport report;
   bool refusal_reported = false;
   std::string late_begins;  // `gpu_recorded_after_us`, comma-separated
-  // Capture's state for other threads. show() stores it after the losses, so no trace lacks its losses.
+  // Copies for other threads. show() stores them after the losses, so that no trace lacks its losses.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 
@@ -52,11 +52,11 @@ struct CuptiClient {
     state.store(capture.state(), std::memory_order_release);
   }
 };
-/// Returns null until CUPTI works, and after finish(). Any thread.
+/// Returns null until CUPTI works, and after finish(). Thread-safe.
 CuptiClient* running_client();
-/// True if CUPTI is on, or never will be: refused, finished, or another client's. Any thread.
+/// True if CUPTI is on, or never will be: refused, finished, or another client's. Thread-safe.
 bool is_on_or_never(const CuptiClient& client);
-/// Subscribes if steps need it. Device thread, or the thread of a leaving client.
+/// Subscribes if steps need callbacks. Thread-safe.
 void start_callbacks(CuptiClient& client);
 
 }  // namespace profshim::device

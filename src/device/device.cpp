@@ -12,7 +12,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // for cudaProfilerStart
+constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // longest wait of cudaProfilerStart
 constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // for all first CUDA calls together
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
@@ -153,7 +153,7 @@ void push_external_correlation(std::uint32_t id) {
 void pop_external_correlation() {
   CuptiClient* const client = running_client();
   if (client == nullptr || !shared.external.load(std::memory_order_relaxed)) return;
-  // Pop even if recording went off: no id may stay on CUPTI's stack. Popping an empty stack is a harmless error.
+  // Pop even if recording went off: no id may stay on CUPTI's stack. An empty stack is harmless.
   if (client->capture.state() == Capture::State::kYielded) return;
   client->capture.scope().pop_external(cupti::kOurExternalKind);
 }

@@ -1,4 +1,4 @@
-// Makes an element of deviceProperties, as Kineto does.
+// Makes an element of the trace's deviceProperties, as Kineto does.
 #include <cstdio>
 
 #include "device/capture/converter.h"
@@ -46,7 +46,7 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   json.member(key::kRegistersPerSm, r.registers_per_multiprocessor);
   json.member(key::kSharedMemoryPerBlockOptin, shared_memory_optin(r));
   json.member(key::kSharedMemoryPerSm, r.shared_per_multiprocessor);
-  // Not in Kineto: tells which GPU of the node the rank used.
+  // Kineto lacks this: it tells which GPU of the node the rank used.
   json.member(key::kUuid, uuid("GPU-", r.uuid));
   if (r.is_mig != 0) {
     json.member(key::kMigUuid, uuid("MIG-", r.mig_uuid));

@@ -25,7 +25,7 @@ constinit StepListener step_listener = {[](const char*, Ticks) {}, [] {}, [](boo
 void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   Capture& capture = client.capture;
   const bool was_on = capture.state() == Capture::State::kOn;
-  // Read before the request: a window seen here has already requested CUPTI.
+  // Read before the request: a window seen here has requested CUPTI already.
   const std::int64_t began_ns = shared.begins.window_began_ns.exchange(0, std::memory_order_acq_rel);
   const std::uint32_t yield_number = shared.request.yields_requested.load(std::memory_order_acquire);
   const Capture::State before = capture.state();
@@ -49,13 +49,13 @@ void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   const bool yields =
       capture.state() == Capture::State::kYielded && shared.request.yields_done.exchange(yield_number) != yield_number;
   if (yields && shared.request.owner.load(std::memory_order_acquire) == Owner::kUs)
-    wake_device_thread();  // the other client has left already
+    wake_device_thread();  // serve again: the other client has left already
   if (capture.state() != before || capture.refused() != refused_before || yields) shared.state_changed.notify_all();
 }
 
 // Returns null without CUPTI; the trace says why.
 CuptiClient* bring_up(const Spec& spec) {
-  // Call no CUPTI before this: without a device it cannot initialize, and some releases crash.
+  // Call CUPTI only after this: without a device it cannot initialize, and some releases crash.
   if (const std::string problem = wait_for_devices(); !problem.empty()) {
     report_no_activity(problem);
     return nullptr;
@@ -100,7 +100,7 @@ void serve_until_finished(CuptiClient& client) {
 
 }  // namespace
 
-// A 32nd of memory is for buffers of at most 1 MiB, since each job thread may hold a buffer. A 64th is for tables of
+// A 32nd of `memory` is for buffers. They have at most 1 MiB: each job thread may hold one. A 64th is for tables of
 // launches.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;

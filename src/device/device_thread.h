@@ -1,4 +1,5 @@
-// The device thread "profshim-gpu" finds CUPTI and carries out the requests in shared_state.h.
+// The device thread "profshim-gpu" finds CUPTI and carries out the requests in shared_state.h. Unless noted, only this
+// thread uses device/capture and device/cupti.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,14 @@
 
 namespace profshim::device {
 
-/// `memory`: bytes of the whole recorder.
+/// `memory`: bytes that the whole recorder may use.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory);
 void report_no_activity(const std::string& why);
 /// Allocates nothing.
 void report_no_memory();
-/// Does nothing unless in Phase::kStarting. Any thread.
+/// Leaves Phase::kStarting; does nothing in other phases. Thread-safe.
 void end_start(Phase next);
-/// The thread blocks all signals. Returns false if the system refuses. `spec` must outlive the process.
+/// The thread blocks all signals. Returns false if the system refuses. `spec` must never be destroyed.
 bool start_device_thread(const Spec& spec);
 
 }  // namespace profshim::device

@@ -1,4 +1,4 @@
-// A counter to wait for. A forked child inherits no locked mutex, and the wait is no cancellation point.
+// A counter to wait for. It has no mutex that a forked child could inherit locked, and wait() is no cancellation point.
 #pragma once
 
 #include <atomic>
@@ -6,14 +6,14 @@
 
 namespace profshim::device {
 
-/// Any thread.
+/// Thread-safe.
 class FutexEvent {
  public:
-  /// Acquire: shows what threads wrote before notify_all().
+  /// Loads with acquire: the caller sees what threads wrote before notify_all().
   std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
   /// Increments the count (release) and wakes waiting threads.
   void notify_all();
-  /// Returns when count() != `seen`, after `timeout_ns` (-1: none), or spuriously.
+  /// Returns when count() != `seen`, after `timeout_ns` (-1 = never), or spuriously.
   void wait(std::uint32_t seen, std::int64_t timeout_ns);
 
  private:

@@ -45,7 +45,7 @@ bool yield_to_other_client(const char* call) {
   CuptiClient* const client = running_client();
   if (client == nullptr) return false;
   const std::uint32_t number = shared.request.yields_requested.fetch_add(1, std::memory_order_acq_rel) + 1;
-  client->callbacks.stop();  // on this thread: the other client may subscribe next
+  client->callbacks.stop();  // at once: the other client may subscribe next
   report_yield(call);
   shared.request_changed.notify_all();
   const bool done = wait_for(kYieldTimeout_ns, [client, number] {

@@ -1,4 +1,4 @@
-// Gives CUPTI to other clients and takes it back. Hooks of their calls use profshim/device.h.
+// Gives CUPTI to other clients and takes it back. The hooks of their calls use profshim/device.h.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace profshim::device {
 
-/// Any thread.
+/// Thread-safe.
 void report_other_client();
-/// Logs `call` of the other client. Any thread.
+/// Logs that another client uses CUPTI, since it made `call`. Thread-safe.
 void report_yield(const char* call);
-/// Takes CUPTI back from a client that was silent for a second. Returns the nanoseconds left, or -1. Device thread.
+/// Takes CUPTI back from a client that was silent for a second. Returns the nanoseconds left, or -1 if
+/// no client is silent. Runs on the device thread.
 std::int64_t take_back_after_silence(CuptiClient& client);
 
 }  // namespace profshim::device

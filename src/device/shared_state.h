@@ -1,4 +1,4 @@
-// State of job threads and the device thread. No lock: atomic, or written before that thread starts.
+// State that job threads share with the device thread. It is atomic, or written before the device thread starts.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ enum class Phase : std::uint8_t {
 enum class FirstCall : std::uint8_t {
   kNotSeen,  // no call, or no hook saw it
   kHeld,
-  kNotHeld,  // gave up before CUPTI was on
+  kNotHeld,  // the wait ended before CUPTI was on
 };
 /// Who uses CUPTI.
 enum class Owner : std::uint8_t {
@@ -31,24 +31,25 @@ enum class Owner : std::uint8_t {
   kOtherIsSilent,  // has disabled its activity kinds without a flush
 };
 
-/// SharedRequest::off_at while armed.
+/// Value of SharedRequest::off_at while armed.
 inline constexpr Ticks kNever = ~Ticks{0};
 
-/// Job threads write for the device thread: see CaptureRequest.
+/// Job threads write it for the device thread. CaptureRequest explains the members.
 struct SharedRequest {
   std::atomic<bool> on{false};
   std::atomic<Ticks> off_at{0};
-  std::atomic<Ticks> settle_before{0};  // never falls
+  std::atomic<Ticks> settle_before{0};  // only grows
   std::atomic<bool> finish{false};
-  std::atomic<bool> abrupt{false};  // published by `finish`
+  std::atomic<bool> abrupt{false};  // stored before `finish`
 
   std::atomic<Owner> owner{Owner::kUs};
-  // Numbers of the newest requested and completed yields: kYielded alone may be from an earlier yield.
+  // Numbers of the newest requested and completed yields: Capture::State::kYielded may be from an
+  // earlier yield.
   std::atomic<std::uint32_t> yields_requested{0}, yields_done{0};
   std::atomic<bool> yielded_too_late{false};
   std::atomic<TimestampCallback> foreign_clock{nullptr};
 
-  /// Members may be of different moments. Device thread.
+  /// Reads each member at a different moment.
   CaptureRequest load() const;
 };
 
@@ -71,12 +72,12 @@ struct SharedState {
   std::atomic<std::uint64_t> memory_budget{2ull << 30};  // bytes
   std::atomic<bool> external{false};
   std::atomic<bool> overflow{false};
-  // cudaProfilerStart makes the steps and waits for CUPTI. Other step boundaries never wait.
+  // True if cudaProfilerStart makes the steps: it waits for CUPTI. Other step boundaries never wait.
   std::atomic<bool> boundaries_wait{false};
-  // A CUPTI callback waited in vain: CUPTI seems to wait until it returns. Later callbacks do not wait.
+  // True if a CUPTI callback waited in vain: CUPTI seems to wait for it to return. Later callbacks do not wait.
   std::atomic<bool> callbacks_block{false};
 
-  // When silence began; published by the store of Owner::kOtherIsSilent.
+  // Begin of the silence; stored before Owner::kOtherIsSilent.
   std::atomic<std::int64_t> silent_since_ns{0};
 
   SharedRequest request;
@@ -89,7 +90,7 @@ extern constinit SharedState shared;
 
 void wake_device_thread();
 
-/// Waits for done(); false after `timeout_ns`. `done` may change when state_changed is notified. Any thread.
+/// Waits until done() is true; returns false after `timeout_ns`. Calls done() again when state_changed is notified.
 template <class Done>
 bool wait_for(std::int64_t timeout_ns, const Done& done) {
   const std::int64_t until = monotonic_ns() + timeout_ns;

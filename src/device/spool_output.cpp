@@ -6,7 +6,7 @@ namespace profshim::device {
 
 void SpoolOutput::put(const Event& event, const Event* continuation) {
   if (block_ == nullptr) block_ = recorder::device_block();
-  if (block_ == nullptr) return;  // device_block() counts it
+  if (block_ == nullptr) return;  // device_block() counts the loss
   Event* const slot = recorder::next_slot(*block_);
   if (slot == nullptr) return;
   *slot = event;

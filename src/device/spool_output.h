@@ -1,4 +1,4 @@
-// Writes events into the spool's device block. Device thread.
+// Writes events into the spool's device block.
 #pragma once
 
 #include "device/capture/converter.h"

@@ -15,7 +15,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns the reason not to move [from, to), or "". Sets `indirect_jump` if the code has one: its targets are unknown.
+/// Returns why [from, to) cannot be moved, or "". Sets `indirect_jump` if the code has one: its targets are unknown.
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {

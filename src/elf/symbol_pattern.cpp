@@ -36,7 +36,7 @@ bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 std::string longest_identifier(std::string_view pattern) {
   std::string_view best;
   for (std::size_t i = 0; i < pattern.size();) {
-    if (pattern[i] == '[') {  // a character class is no literal
+    if (pattern[i] == '[') {  // skip a character class: it is no literal text
       i = std::min(pattern.find(']', i), pattern.size() - 1) + 1;
       continue;
     }

@@ -1,5 +1,5 @@
-// A table-driven decoder of x86-64 lengths, RIP-relative operands and branches. Hand-written, to load no library:
-// libzydis-dev of Debian 12 and 13 has no static archive, and static capstone adds 6 MB.
+// A table-driven decoder of x86-64 lengths, RIP-relative operands and branches. Hand-written, since Debian's
+// libzydis-dev has no static archive, and static capstone adds 6 MB.
 #include <cstring>
 
 #include "profshim/elf.h"

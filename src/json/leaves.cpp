@@ -78,7 +78,7 @@ struct DepthLimit : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, DepthLimit> 
 }  // namespace
 
 bool valid_json(std::string_view json) {
-  if (json.empty() || json.find('\0') != json.npos) return false;  // the parser ends at a NUL
+  if (json.empty() || json.find('\0') != json.npos) return false;  // the parser ignores text after a NUL
   rapidjson::MemoryStream stream(json.data(), json.size());
   rapidjson::Reader reader;
   DepthLimit depth;

@@ -17,7 +17,7 @@ class Bytes {
   char Take() { return stream_.take(); }
   std::size_t Tell() const { return static_cast<std::size_t>(stream_.position()); }
 
-  // RapidJSON needs these for parsing in place only.
+  // RapidJSON calls these only when it parses in place.
   char* PutBegin() { return nullptr; }
   void Put(char) {}
   void Flush() {}
@@ -40,7 +40,7 @@ class Tokens {
   bool StartArray() { return handler_.on_open('['); }
   bool EndArray(rapidjson::SizeType) { return handler_.on_close(']'); }
 
-  // Unused: numbers come as text (kParseNumbersAsStringsFlag).
+  // Never called: numbers come as text (kParseNumbersAsStringsFlag).
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }

@@ -1,6 +1,6 @@
 /* Functions whose default version is newer than glibc 2.28 although an older version does the same: each name jumps to
-   the oldest one. glibc 2.32 to 2.34 moved them from libpthread and libdl into libc; glibc 2.29 changed only how pow()
-   and its neighbors report errors. A jump, not a call: dlsym(RTLD_NEXT) looks at its caller.
+   the oldest version. glibc 2.32 to 2.34 moved them from libpthread and libdl into libc; glibc 2.29 changed only how
+   pow() and its neighbors report errors. The names jump, not call, since dlsym(RTLD_NEXT) looks at its caller.
 
    Linked into `make portable` alone, a section each, so that --gc-sections drops functions that nobody calls. */
 

@@ -11,7 +11,7 @@
 
 // ---- glibc 2.32
 
-/// Nonzero lets the C++ runtime leave out atomic operations, for a single thread. Zero is always right.
+/// If nonzero, the C++ runtime leaves out atomic operations: the process has one thread. Zero is always right.
 HIDDEN const char __libc_single_threaded = 0;
 
 // ---- glibc 2.33: stat() and similar became functions; before, headers called __xstat() with the structure's version
@@ -69,7 +69,7 @@ HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mu
 
 // ---- glibc 2.36
 
-/// For std::random_device. getentropy() gives so few bytes at once, and waits only early in the boot.
+/// std::random_device calls it. getentropy() returns 4 bytes or fails; it waits only early in the boot.
 HIDDEN std::uint32_t arc4random() noexcept {
   std::uint32_t number = 0;
   while (getentropy(&number, sizeof number) != 0) {

@@ -1,6 +1,6 @@
-// Runs the tool's constructors on an older glibc. Up to glibc 2.33, a program passes __libc_start_main() a function for
-// that; the start code of later ones passes none. The loader runs .preinit_array and .fini_array. Linked into the tool
-// of `make portable` alone.
+// Runs the constructors of the `profshim` program on glibc before 2.34, where __libc_start_main() expects a function
+// for that. Newer start code passes none. The loader runs .preinit_array and .fini_array. Linked by `make portable`
+// alone.
 namespace {
 
 using Function = void (*)(int, char**, char**);

@@ -44,7 +44,7 @@ bool claim_job_line(const std::string& folder, const char* topic, std::int64_t b
 
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns) {
   const std::string marks = marks_of(folder, base_time_ns);
-  // Checks the marks first: reading the folder is slow with thousands of ranks.
+  // Checks for the marks first: reading the folder is slow with thousands of ranks.
   if (access(marks.c_str(), F_OK) != 0 || has_claims(folder)) return;
   {
     const Directory directory(opendir(marks.c_str()), closedir);

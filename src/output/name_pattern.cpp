@@ -22,7 +22,7 @@ std::string clean_for_path(std::string_view value) {
   }
   if (!clean.empty() && (clean[0] == '.' || clean[0] == '-')) clean[0] = '_';
   if (clean.size() > kLongestValue) {
-    // Cuts no UTF-8 character: the manifest must be valid.
+    // Cut between UTF-8 characters: the manifest, which has the name, must be valid.
     std::size_t end = kLongestValue;
     while (end > kLongestValue - 3 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) --end;
     clean.resize(end);

@@ -16,7 +16,7 @@
 namespace profshim::output {
 namespace {
 
-// output.gzip = "auto" compresses from this size on, about 5 MB.
+// output.gzip = "auto" compresses from this many calls on, about 5 MB.
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
@@ -99,7 +99,7 @@ int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, boo
   return file.error();
 }
 
-// True if a killed process wrote this file for the window before it could record that.
+// True if a process wrote this file for the window but was killed before it recorded that.
 bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
                 std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);
@@ -111,7 +111,7 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
   return true;
 }
 
-// Adds "_part2", "_part3" ... to a name in use.
+// Adds "_part2", "_part3" ... to a name that is in use.
 int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
                           bool gzip, const Spec& spec, const PublishOptions& options,
                           kineto::WindowTraceOptions& trace_options, ManifestWindow& result) {
@@ -123,7 +123,7 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
       result.file = candidate;
       return 0;
     }
-    // Avoids needless writing; AtomicFile::publish() decides.
+    // Only avoids needless writing: AtomicFile::publish() checks again.
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
     trace_options.trace_name = path;
     builder.set_options(trace_options);

@@ -137,7 +137,7 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
     return outcome;
   };
   struct stat entry {};
-  // The entry is gone: another process has recovered the spool.
+  // If the entry is gone, another process has recovered the spool.
   if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
   const bool is_link = S_ISLNK(entry.st_mode);
   const std::string target = is_link ? target_of(folder.fd.get(), name) : name;
@@ -187,7 +187,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
     return end_with(RecoverOutcome::kFailed,
                     "does not hold the path of its run folder; give the run folder as the argument");
   }
-  // Another user may have put a link there: open_folder() checks it.
+  // Another user may have put a link at this path: open_folder() checks it.
   OpenFolder folder;
   folder.path = absolute_path(attempt.own_folder());
   folder.fd = open_folder(folder.path);

@@ -1,4 +1,4 @@
-// The run folder: the job's identity file, and one claim file per rank.
+// Claims the run folder: writes the job's identity file, and one claim file per rank.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -137,7 +137,7 @@ enum class FolderOwner : std::uint8_t {
   kFailed,
 };
 
-// `replace`: takes over another run's folder, unless a live process records into it.
+// With `replace`, takes over another run's folder, unless a live process records into it.
 FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
     problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
@@ -168,7 +168,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     problem = "cannot write into " + folder;
     return FolderOwner::kFailed;
   }
-  // Another rank may have replaced it too: all use the present content.
+  // Another rank may have replaced the file too: all ranks use its present content.
   if (read_identity(folder, found) && is_same_job(found.job, wanted)) identity = found;
   return FolderOwner::kThisJob;
 }
@@ -214,7 +214,7 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
     }
     Claim present;
     const int unreadable = read_claim(opened.get(), name, present);
-    if (unreadable == ENOENT) continue;  // released
+    if (unreadable == ENOENT) continue;  // the claim was released
     if (unreadable != 0) {
       found = "cannot be recorded in " + folder + ": remove " + folder + "/" + name + ", which is not a claim file";
       return false;

@@ -23,7 +23,7 @@ SpoolFile::~SpoolFile() {
 }
 
 bool SpoolFile::lock() {
-  // Other errors mean that the file system has no locks.
+  // Any other error means that the file system has no locks.
   if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat now {};
   return fstat(fd_.get(), &now) == 0 && now.st_nlink > 0;
@@ -43,7 +43,7 @@ std::string SpoolFile::read_string(const spool::SpoolHeader& header, StringId id
 }
 
 bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const {
-  // Not mmap(): if another user truncates the file, access raises SIGBUS.
+  // With mmap(), access would raise SIGBUS if another user truncates the file.
   alignas(spool::SpoolHeader) char bytes[sizeof(spool::SpoolHeader)];
   if (!fd_ || !read_at(0, bytes, sizeof bytes)) return false;
   const auto& h = *reinterpret_cast<const spool::SpoolHeader*>(bytes);
@@ -54,7 +54,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
     process.pid = h.pid;
     process.start_time = h.pid_start_time;
   }
-  // A live process adds a clock anchor every second: a sign of life.
+  // As a sign of life, the process adds a clock anchor every second.
   std::vector<Anchor> anchors(std::min<std::uint64_t>(h.anchors.load(), spool::kMaxAnchors));
   if (!read_at(h.anchors_at, anchors.data(), anchors.size() * sizeof(Anchor))) anchors.clear();
   last_sign_ns = std::int64_t{found_.st_mtim.tv_sec} * 1'000'000'000;
@@ -63,7 +63,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
   return true;
 }
 
-// Copies the file into memory, where its holes stay zero.
+// Copies the file into memory, but not its holes, which read as zero.
 bool SpoolFile::copy() {
   const auto size = static_cast<std::size_t>(found_.st_size);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

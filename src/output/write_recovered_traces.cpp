@@ -42,7 +42,7 @@ void Recovery::load_spec() {
   }
   if (!loaded.ok()) add_note(-1, "", "cannot read its spec; uses the defaults");
   spec_ = loaded.spec;
-  spec_.limits.disk_free = 0;  // the user asked for the trace
+  spec_.limits.disk_free = 0;  // a recovered trace may use all free space
 }
 
 void Recovery::load_manifest() {
@@ -63,7 +63,7 @@ void Recovery::load_manifest() {
 }
 
 void Recovery::save_manifest() {
-  // A live later process writes its own manifest.
+  // A later process that is alive writes the manifest itself.
   const bool ended = manifest_.state == "finished" || manifest_.state.starts_with("recovered");
   if (of_later_process_ && !ended && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get())) return;
   if (!of_later_process_) {
@@ -76,7 +76,7 @@ void Recovery::save_manifest() {
   add_note(-1, "", "cannot write its manifest into " + folder_.path);
 }
 
-/// True if an earlier recovery, which failed for other windows, wrote this one.
+/// True if an earlier recovery, which failed for other windows, wrote this window's trace.
 bool Recovery::is_done(std::uint64_t number) const {
   return !of_later_process_ && std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
     return w.window == static_cast<std::int64_t>(number) && w.recovered && w.status == "written" &&

@@ -89,7 +89,6 @@ void undo_prepare(State& s) {
   output::release_claim(s.folder, s.rank.rank);
 }
 
-/// Returns 0 or an errno.
 int start_threads(State& s) {
   if (const int refused = start_thread(s.collector_thread, run_collector, &s); refused != 0) return refused;
   if (const int refused = start_thread(s.writer_thread, run_writer, &s); refused != 0) {
@@ -117,7 +116,7 @@ State* make_state(const Rank& mpi_rank) {
   }
   if (!loaded.enabled || !is_process_selected(loaded.spec) || !is_rank_selected(loaded.spec, rank)) return nullptr;
 
-  auto* const s = new State(std::move(loaded.spec));  // never freed
+  auto* const s = new State(std::move(loaded.spec));
   s->rank = rank;
   s->first_selected = is_first_selected(s->spec, rank);
   for (const std::string& other : rank_contradictions(rank)) {
@@ -163,7 +162,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   State* const s = make_state(mpi_rank);
   if (s == nullptr) return nullptr;
   s->job_signals = job_signals;
-  // Before a file exists that a signal would leave behind.
+  // Catch signals before a file exists that they would leave behind.
   if (s->spec.output.exit_seconds > 0) ending_signals::begin(exit_ns(*s));
   const ending_signals::Blocked until_threads_run;
   std::string why_not;

@@ -1,4 +1,4 @@
-// The collector thread: chunks, limits, clock anchors, and the steps of source "time".
+// The collector thread frees chunks, enforces limits, takes clock anchors, and makes the steps of source "time".
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -114,7 +114,7 @@ class Collector {
   }
 
   void take_anchor_if_due() {
-    // Close together at first, so that a short run has a clock rate.
+    // The first anchors are close together, so that a short run has a clock rate.
     const std::int64_t now = monotonic_ns();
     const std::int64_t every =
         std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));

@@ -6,11 +6,11 @@
 
 namespace profshim::session {
 
-/// output.exit_seconds in nanoseconds.
+/// Returns output.exit_seconds in nanoseconds.
 std::int64_t exit_ns(const State& state);
-/// The longest wait without progress of the writer, in ns.
+/// Returns the longest wait (ns) without progress of the writer.
 std::int64_t patience_ns(const State& state, End how);
-/// Acts once. Our threads end only for End::kNormal.
+/// Called once. Waits for the end of our threads only for End::kNormal.
 void end_recording(State& state, End how, const ending_signals::Blocked& blocked);
 
 }  // namespace profshim::session

@@ -1,4 +1,4 @@
-// Catches the signals that would end the process.
+// Catches signals that would end the process, so that the recording ends first.
 #include "profshim/ending_signals.h"
 
 #include <dlfcn.h>
@@ -20,11 +20,11 @@
 namespace profshim::ending_signals {
 namespace {
 
-// Schedulers, launchers, shells and limits send these. SIGQUIT is left out: it asks for a core at once.
+// Schedulers, launchers, shells and limits send these. SIGQUIT is left out: it asks for a core dump at once.
 constexpr std::array kCaught = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
 // Launchers repeat a signal within this time. A later signal is a second request: the process ends at once.
 constexpr std::int64_t kOneRequest_ns = 1'000'000'000;
-// The waiting thread gives up at the limit. If no thread can, the process ends this much later.
+// At `limit` the thread that ends the recording gives up. If it is stuck, the process ends this much later.
 constexpr std::int64_t kLastResort_ns = 1'000'000'000;
 constexpr std::size_t kKernelSetBytes = 8;
 
@@ -32,18 +32,18 @@ using Action = struct sigaction;
 using ActionFunction = int (*)(int, const Action*, Action*);
 constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's sigaction(), not our hook
 constinit std::atomic<pid_t> owner{0};
-// Sequentially consistent with first_signal: either the caller of end() sees arrived() != 0, or the handler, which
-// stores first_signal before it loads this, sees false.
+// end() clears this, then its caller loads first_signal. The handler stores first_signal, then loads this. Both are
+// sequentially consistent: at least one thread sees the other's store.
 constinit std::atomic<bool> catching{false};
 constinit std::atomic<std::int64_t> limit{0};
 constinit std::atomic<std::int64_t> first_at{0};
 constinit std::atomic<int> first_signal{0};
 constinit siginfo_t first_info{};                // valid once first_signal is set
-constinit Action jobs_own[kCaught.size()] = {};  // guarded by the lock
+constinit Action jobs_own[kCaught.size()] = {};  // guarded by `locked`
 constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
 
-// If the lock seems held for long, a longjmp() out of a handler left it held, or the waiting handler interrupted its
-// holder: the caller goes on without it.
+// Returns without the lock after 100 ms: a longjmp() out of a handler left it held, or the waiting handler interrupted
+// its holder.
 void lock() {
   constexpr std::int64_t kLongest_ns = 100'000'000;
   const std::int64_t until = monotonic_ns() + kLongest_ns;
@@ -51,7 +51,7 @@ void lock() {
 }
 void unlock() { locked.clear(std::memory_order_release); }
 
-/// Also blocks all signals: a signal handler of the job may change actions, too.
+/// Holds the lock and blocks all signals: a signal handler of the job may call sigaction(), too.
 class Locked {
  public:
   Locked() {
@@ -102,7 +102,7 @@ void catch_if_default(int index) {
   exchange(signal, &ours, nullptr);
 }
 
-// The C library's sigaction() would add SA_RESTORER, which a later query would show.
+// For SYS_rt_sigaction. The C library's sigaction() would add SA_RESTORER, which the job could see later.
 struct KernelAction {
   void (*handler)(int);
   unsigned long flags;
@@ -120,7 +120,7 @@ void give_back(int index) {
   syscall(SYS_rt_sigaction, signal, &plain, nullptr, kKernelSetBytes);
 }
 
-/// The exit status and a core must show the original siginfo.
+/// Ends the process by `signal`; a core dump shows the original siginfo.
 void die_of(int signal, siginfo_t* info) {
   Action plain{};
   plain.sa_handler = SIG_DFL;
@@ -141,7 +141,7 @@ void die_of_the_first(int signal) {
   die_of(first != 0 ? first : signal, first != 0 ? &first_info : nullptr);
 }
 
-// Makes the kernel send the signal again after the limit. timer_create() of the C library allocates.
+// Makes the kernel send the signal again later. Uses system calls: the C library's timer_create() allocates.
 void set_last_resort(int signal) {
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -163,20 +163,20 @@ void note(int signal, const siginfo_t* info) {
   set_last_resort(signal);
 }
 
-/// True if the limit has passed or `signal` (0 = none) is a second request.
+/// True if limit + kLastResort_ns has passed or `signal` (0 = none) is a second request.
 bool is_over(int signal) {
   const std::int64_t age = monotonic_ns() - first_at.load();
   const bool repeats_itself = signal == SIGXCPU || signal == SIGALRM;
   return age >= limit.load() + kLastResort_ns || (signal != 0 && !repeats_itself && age > kOneRequest_ns);
 }
 
-/// True if the signal interrupted a system call: after the handler, nanosleep would return EINTR, and the job run on.
+/// True if the signal interrupted a system call. If the handler returned, the call could fail and the job run on.
 bool waits_in_the_kernel(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
   if (machine.gregs[REG_RAX] == -EINTR) return true;
   const auto* const next = reinterpret_cast<const unsigned char*>(machine.gregs[REG_RIP]);
-  return next[0] == 0x0f && next[1] == 0x05;  // a restart: the next instruction is "syscall"
+  return next[0] == 0x0f && next[1] == 0x05;  // restarted: the next instruction is "syscall"
 #elif defined(__aarch64__)
   if (static_cast<std::int64_t>(machine.regs[0]) == -EINTR) return true;
   return *reinterpret_cast<const std::uint32_t*>(machine.pc) == 0xd4000001;  // "svc #0"
@@ -281,12 +281,12 @@ StepAside::StepAside(int signal) {
   const int index = index_of(signal);
   const pid_t process = owner.load(std::memory_order_acquire);
   if (index < 0 || process == 0) return;
-  // A child takes no lock: it shares this memory, or has a copy made while another thread held the lock.
+  // A child takes no lock: it shares this memory (vfork), or a thread that it lacks may hold its copy of the lock.
   if (process != getpid()) {
     give_back(index);
     return;
   }
-  // Blocks all signals but keeps the state of this one, which sigset() reads and changes.
+  // Blocks all other signals. Whether this signal is blocked stays: sigset() reads and changes it.
   sigset_t others;
   sigfillset(&others);
   pthread_sigmask(SIG_BLOCK, nullptr, &before_);

@@ -1,4 +1,5 @@
-// After pthread_exit() of the main thread, our threads must not keep the process alive.
+// Tells whether only our threads are left. They must not keep the process alive after pthread_exit() of the main
+// thread.
 #pragma once
 
 #include <sys/types.h>

@@ -5,7 +5,7 @@
 
 namespace profshim::session {
 
-/// Resolves a relative path against that working directory.
+/// Resolves a relative path against the working directory at the start.
 std::string from_launch_folder(const std::string& path);
 
 }  // namespace profshim::session

@@ -17,8 +17,8 @@ bool is_rank_selected(const Spec& spec, const Rank& rank);
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
 /// Returns true if no rank in [from, own rank) is known to be selected.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
-/// The same among this host's ranks, for problems of a host while no run folder exists. A rank without local rank
-/// counts as alone.
+/// Like is_first_selected(), among this host's ranks, for problems of a host while no run folder exists. True without a
+/// local rank.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
 
 }  // namespace profshim::session

@@ -36,7 +36,7 @@ void add_spec_metadata(const State& s) {
 
 namespace {
 
-// Patterns for command lines may hold secrets, as command lines do.
+// Patterns for command lines may hold secrets, too.
 Spec without_secrets(Spec spec) {
   for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
     for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);

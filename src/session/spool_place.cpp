@@ -12,9 +12,9 @@
 namespace profshim::session {
 namespace {
 
-// With less room, anonymous memory allows longer windows.
+// If a file has less room, anonymous memory allows longer windows.
 constexpr std::uint64_t kLeastFile = 32 << 20;
-// A million events. With less, windows may close early.
+// Room for a million events.
 constexpr std::uint64_t kComfortable = 64 << 20;
 
 std::uint64_t recording_here(const State& s) {

@@ -1,4 +1,4 @@
-// The place and size of the spool.
+// Chooses the place and size of the spool.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace profshim::session {
 
-/// In /dev/shm or limits.spool_folder, else in anonymous memory. Returns false if the job can spare no memory.
+/// Creates it in /dev/shm or limits.spool_folder, else in anonymous memory. Returns false if the job can spare none.
 bool create_spool(State& state, std::string& why_not);
-/// Call it while texts can be interned.
+/// Reports a spool that is small or not a file. Call it while texts can be interned.
 void report_spool_place(State& state);
 void remove_spool(const State& state);
 

@@ -28,12 +28,12 @@
 
 namespace profshim::session {
 
-/// PyTorch may emit a range through NVTX, too: only one API may count.
+/// The one API whose ranges make steps: PyTorch may emit a range through NVTX, too.
 enum class MarkerKind : std::uint8_t { kAny, kNvtx, kTorch };
 
 struct StepPattern {
   std::string pattern = {};
-  std::string prefix = {};  // of every match: tested first
+  std::string prefix = {};  // begins every match: tested first
   bool torch_only = false;
   bool at_end = false;   // boundary at the range's end, regardless of steps.edge
   bool is_weak = false;  // a step may have several ranges: chosen if no other pattern matches for a while
@@ -42,8 +42,8 @@ struct StepPattern {
 /// Only the step thread calls note().
 struct StepsSeen {
   std::atomic<bool> any{false};
-  std::atomic<std::int64_t> first_number{0}, last_number{0};  // as in the traces
-  std::atomic<std::int64_t> first{0}, last{0};                // as in the schedule
+  std::atomic<std::int64_t> first_number{0}, last_number{0};  // step numbers in the traces
+  std::atomic<std::int64_t> first{0}, last{0};                // step numbers in the schedule
 
   void note(const StepCounter::Step& step) {
     const bool is_first = !any.load(std::memory_order_relaxed);
@@ -72,7 +72,7 @@ struct State {
   bool first_selected = false;
   EventCostMeter costs;
 
-  // Only the step thread writes members that are not atomic.
+  // From here to marks_published, only the step thread writes members that are not atomic.
   WindowAutomaton automaton;
   StepCounter counter;
   StepsSeen steps;
@@ -80,7 +80,7 @@ struct State {
   std::string epoch_prefix;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
-  // If several optimizers take turns: name hash of the chosen one, and steps of others since its last step.
+  // If optimizers take turns: name hash of the chosen one, and steps of others since its last step.
   std::atomic<std::uint64_t> optimizer{0};
   std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
@@ -101,7 +101,6 @@ struct State {
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
   std::atomic<std::uint64_t> marks_published{0};  // set by the writer: earlier marks are in files
 
-  // Interned early: interning does not work at the end.
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};
   StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
@@ -115,12 +114,12 @@ struct State {
   std::mutex mutex;
   std::condition_variable wake, progress;
   std::mutex gathering;      // held to collect a window's events (writer) and to free chunks (collector)
-  bool stop = false;         // guarded by mutex: write the closed windows, then end
+  bool stop = false;         // guarded by mutex: asks the threads to end
   bool writer_done = false;  // guarded by mutex
   std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
-  output::Manifest manifest;  // writer thread
+  output::Manifest manifest;  // used by the writer thread
   std::size_t windows_before = 0;
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
@@ -134,7 +133,7 @@ struct State {
   std::string first_file;  // guarded by mutex
 };
 
-/// Null unless this process records.
+/// Returns null unless this process records.
 State* live();
 
 std::array<pid_t, 3> own_threads(const State& state);
@@ -142,6 +141,6 @@ std::array<pid_t, 3> own_threads(const State& state);
 void* run_collector(void* state);
 void* run_writer(void* state);
 
-/// Ends the recording if asked; after a signal also the process. Collector thread.
+/// Ends the recording if asked; after a signal also the process. Runs on the collector thread.
 void end_if_asked(State& state);
 }  // namespace profshim::session

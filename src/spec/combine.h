@@ -14,7 +14,7 @@ enum class CombineMode : std::uint8_t { kOverride, kUnion, kIntersection };
 
 using Settings = std::map<std::string, Given>;
 
-/// Adds a layer. A list of steps and a cycle replace each other; both in one layer are a problem.
+/// Adds a layer. A list of steps and a cycle (schedule.wait, ...) replace each other; a layer must not have both.
 void apply(Settings& settings, const std::vector<Given>& later, CombineMode mode, std::vector<Problem>& problems);
 
 }  // namespace profshim::spec

@@ -179,7 +179,7 @@ class Loader {
     apply(settings, own, mode, out_.problems);
     return settings;
   }
-  /// True if a problem is an unknown key, not a syntax error: the text is TOML.
+  /// True if a problem is an unknown key: the text is then TOML without syntax errors.
   static bool has_unknown_key(const Document& document) {
     return std::any_of(document.problems.begin(), document.problems.end(),
                        [](const Problem& p) { return !p.key.empty(); });

@@ -17,7 +17,7 @@ bool split_assignment(std::string_view text, Assignment& out, std::string& messa
 /// Splits "1,2,5-7" or "[1, 2]"; entries keep their quotes.
 bool split_list(std::string_view text, std::vector<std::string>& out);
 
-/// Reads TOML's escapes in "...", none in '...'.
+/// Removes quotes. Reads TOML's escapes within "...", but not within '...'.
 bool unquote(std::string_view text, std::string& out);
 
 }  // namespace profshim::spec

@@ -116,7 +116,7 @@ Overrides read_overrides(const std::vector<std::pair<std::string, std::string>>&
       out.problems.push_back(make_problem(name, message, "write --set key=value"));
     }
   }
-  // One layer, so that --steps and --set schedule.active=... contradict each other.
+  // All options are one layer, so that --steps and --set schedule.active=... contradict each other.
   short_options.insert(short_options.end(), set_options.begin(), set_options.end());
   out.layers = {std::move(set), std::move(variables), std::move(short_options)};
   return out;

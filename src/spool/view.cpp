@@ -149,7 +149,7 @@ std::vector<Anchor> View::anchors() const {
   const auto* const all = reinterpret_cast<const Anchor*>(data_ + header_->anchors_at);
   std::vector<Anchor> found;
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(made, kMaxAnchors); ++i) found.push_back(load_words(all[i]));
-  // Drop anchors overwritten since, or being overwritten now; anchor 0 never is.
+  // Drop anchors overwritten since or being overwritten now. Anchor 0 is never overwritten.
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t made_since = header_->anchors.load(std::memory_order_relaxed);
   if (made_since < kMaxAnchors) return found;

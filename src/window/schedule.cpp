@@ -1,4 +1,4 @@
-// Decides which steps to record, as torch.profiler.schedule or by a list. Runs on the job's thread at each step.
+// Decides which steps to record, as torch.profiler.schedule does or by a list. Runs on the job's thread at each step.
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace profshim {
 namespace {
 
-// Holds sums of six 64-bit numbers.
+// Can hold sums of six 64-bit numbers.
 using Wide = __int128;
 
 struct Position {
@@ -19,7 +19,7 @@ struct Position {
 
 Wide cycle_length(const Schedule& s) { return Wide{s.wait} + s.warmup + s.active; }
 
-/// Added to every step, to skip the first wait; later cycles keep their wait.
+/// Returns an offset to add to every step: only the first cycle then has no wait.
 Wide shift(const Schedule& s) { return s.skip_first_wait != 0 ? Wide{s.wait} : Wide{0}; }
 
 Position position(const Schedule& s, std::int64_t step) {
@@ -46,7 +46,7 @@ Action action_in_list(const Schedule& s, std::int64_t step) {
   if (range->first <= step) {
     return !s.continuous || step == range->last ? Action::kRecordAndSave : Action::kRecord;
   }
-  // Warm-up: recording is on, but its events are discarded.
+  // In the step before a range, events are recorded and discarded (warm-up).
   return step >= 0 && range->first - 1 == step ? Action::kWarmup : Action::kNone;
 }
 

@@ -1,4 +1,4 @@
-// Turns markers into schedule steps.
+// Turns step markers, such as NVTX ranges, into schedule steps.
 #include "profshim/window.h"
 
 namespace profshim {

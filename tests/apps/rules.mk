@@ -16,7 +16,7 @@ MPI_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(APPS)/$(m)/,$(MPI_C
 .PHONY: mpi-apps
 mpi-apps: $(MPI_APPS)  ## the MPI programs of the end-to-end tests
 
-# The library's flags do not apply to jobs. gcc 12 takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED of MPICH for short arrays.
+# gcc 12 takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED of MPICH for short arrays.
 MPI_CFLAGS := -O1 -g -Wall -Wno-stringop-overflow -Wno-stringop-overread
 define mpi_rules
 $(APPS)/$(1)/every_call: $(EVERY_CALL) $(wildcard tests/apps/mpi/every_call/*.h) tests/apps/mpi/counts.h include/profshim/hooks/mpi.def

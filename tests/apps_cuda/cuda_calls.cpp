@@ -1,8 +1,9 @@
-// Calls the CUDA hooks, linked into this program with the session. STUB: the library behind the hooks, or "none".
+// Calls the CUDA hooks, linked into this program with the session (src/session). STUB: the library to which they
+// forward, or "none".
 //   cuda_calls STUB every             every function once, recorded by its hook
 //   cuda_calls STUB idle              every function once, not recorded
 //   cuda_calls STUB ranges LETTERS    S, P = cudaProfilerStart, Stop; D, O = the driver's; c = cudaMemcpy
-//   cuda_calls STUB kernels NAME...   tells the session of launches, a cudaMemcpy after each; "graph" = a graph
+//   cuda_calls STUB kernels NAME...   notes a launch of each NAME ("graph" = a graph) and a cudaMemcpy after it
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -20,7 +21,7 @@
 #include "profshim/hooks/cuda.def"
 #undef HOOK
 
-/// dladdr() finds this "kernel", like a host function of nvcc.
+/// A "kernel" with a name that dladdr() finds, as for nvcc's host functions.
 extern "C" __attribute__((visibility("default"))) void exported_kernel() {}
 
 namespace {
@@ -53,7 +54,7 @@ void call_every_function() {
 #define HOOK(name, ...) call(&name);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
-  // The second launch finds the name in the cache.
+  // The second time, the hook finds the name in its cache.
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
 }

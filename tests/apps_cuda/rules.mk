@@ -1,4 +1,4 @@
-# A program that calls every hook of hooks/cuda.def, and a stub of libcudart and libcuda. They need no CUDA.
+# A program that calls every hook of hooks/cuda.def, and a stub of libcudart and libcuda. Both build without CUDA.
 
 CUDA_CALLS := $(OUT)/tests/apps_cuda/cuda_calls
 CUDA_STUB  := $(OUT)/tests/apps_cuda/libcudart-stub.so.13

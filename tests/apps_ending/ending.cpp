@@ -1,4 +1,4 @@
-// Makes MPI_Allreduce calls, prints their number, and ends as told.
+// Makes MPI_Allreduce calls, prints their number, and ends as HOW says.
 //   usage: ending HOW [CALLS [PAUSE_US]]
 //   HOW: return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or
 //   the number of a signal. "forever" pauses after every 100 calls.
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     raise(SIGTERM);
   }
   if (atoi(how.c_str()) > 0) {
-    signal(atoi(how.c_str()), SIG_DFL);  // some MPI libraries catch a few
+    signal(atoi(how.c_str()), SIG_DFL);  // some MPI libraries catch signals
     raise(atoi(how.c_str()));
   }
   MPI_Finalize();

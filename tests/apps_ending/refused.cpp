@@ -1,4 +1,4 @@
-// Calls MPI_Allreduce under a seccomp filter: system calls with these numbers fail with ERRNO.
+// Calls MPI_Allreduce under a seccomp filter: the system calls NUMBER fail with ERRNO.
 //   usage: refused ERRNO NUMBER[,NUMBER...] [CALLS]
 //   NUMBER with "s": only if the fourth argument (flags of mmap) contains MAP_SHARED.
 #include <errno.h>

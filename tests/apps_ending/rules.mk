@@ -1,4 +1,4 @@
-# MPI programs that end in every possible way, built with each installed MPI.
+# MPI programs that end in every possible way.
 
 ENDING_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicxx.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicxx.mpich),mpich), \
                $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window refused uneven_groups signalled dispositions \

@@ -35,7 +35,7 @@ char state_of(pid_t pid) {
   return bracket == std::string::npos ? 'X' : line[bracket + 2];
 }
 
-// `asleep`: sends once this process waits in the kernel.
+// The child sends the signal; if `asleep`, once this process waits in the kernel.
 pid_t send_from_child(int number, bool asleep) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -98,13 +98,13 @@ int main(int argc, char** argv) {
   const std::string how = argv[2];
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // Also for the threads of MPI, which inherit the mask.
+  // The signal is blocked before MPI_Init, so that MPI's threads inherit the mask.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);
   if (how == "sigwait" || how == "signalfd") sigprocmask(SIG_BLOCK, &set, nullptr);
   MPI_Init(&argc, &argv);
-  signal(number, SIG_DFL);  // some MPI libraries catch a few
+  signal(number, SIG_DFL);  // some MPI libraries catch signals
   call(calls);
   std::printf("called %d times\n", calls);
   std::fflush(stdout);

@@ -81,7 +81,7 @@ struct Registration {
                            nullptr, nullptr, nullptr, nullptr);
   }
 };
-/// Mangled name of `name(float*, int)`.
+/// Makes the mangled name of `name(float*, int)`.
 template <std::size_t N>
 struct Mangled {
   char text[N + 8];

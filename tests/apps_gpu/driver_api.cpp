@@ -32,7 +32,7 @@ int main(int count, char** arguments) {
   check(cuDeviceGet(&device, 0));
   check(cuDevicePrimaryCtxRetain(&context, device));
   check(cuCtxSetCurrent(context));
-  // An empty kernel, which the fakes ignore.
+  // PTX of an empty kernel; the fake driver ignores it.
   check(cuModuleLoadData(&module,
                          ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry jit_kernel()\n{ ret; }\n"));
   check(cuModuleGetFunction(&kernel, module, "jit_kernel"));

@@ -1,4 +1,4 @@
-// nvtxRangePushA() and nvtxRangePop(); they do nothing without NVTX headers.
+// Declares nvtxRangePushA() and nvtxRangePop(); they do nothing without NVTX headers.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

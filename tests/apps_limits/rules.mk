@@ -1,4 +1,4 @@
-# MPI programs that reach limits or cause a message of the library, built with each installed MPI.
+# MPI programs that reach limits or cause a message of the library.
 
 LIMIT_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(BUILD)/tests/apps_limits/$(m)/, \
               $(basename $(notdir $(wildcard tests/apps_limits/*.c tests/apps_limits/*.cpp)))))

@@ -1,4 +1,4 @@
-# Programs that measure their own memory or need much of it, built with each installed MPI.
+# Programs that measure their own memory or need much of it.
 
 MEMORY_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicc.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicc.mpich),mpich), \
                $(addprefix $(BUILD)/tests/apps_memory/$(m)/,memory_use tight))

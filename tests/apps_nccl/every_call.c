@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   }
   UniqueId id = {{0}};
   void *comm = NULL, *place = NULL;
-  static char no_comm[8 << 20];  // large enough: NCCL looks for magic numbers in it
+  static char no_comm[8 << 20];  // NCCL looks for magic numbers in it, so it is large
   float buffer[16] = {0};
   int number = 0, redop = 0;
   uint64_t wide = 0;

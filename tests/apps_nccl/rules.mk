@@ -1,5 +1,5 @@
-# Programs that call the real NCCL; its errors without a GPU are enough. Built if a libnccl.so.2 is found: CUDA's, the
-# system's, or in the wheel that scripts/install_deps.sh unpacks.
+# Programs that call the real NCCL, which without a GPU returns errors. Built if a libnccl.so.2 is found: CUDA's, the
+# system's, or that of the wheel that scripts/install_deps.sh unpacks.
 NCCL_LIBRARY := $(abspath $(firstword $(wildcard $(CUDA_HOME)/lib64/libnccl.so.2 /usr/lib/*-linux-gnu/libnccl.so.2 \
                 $(DEPS)/nvidia/nccl/lib/libnccl.so.2)))
 NCCL_HEADER  := $(abspath $(firstword $(wildcard $(CUDA_HOME)/include/nccl.h /usr/include/nccl.h \

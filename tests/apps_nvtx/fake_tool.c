@@ -1,4 +1,4 @@
-// A second NVTX tool, which checks that it gets only its own handles.
+// An NVTX tool beside the library, which checks that it gets only its own handles.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

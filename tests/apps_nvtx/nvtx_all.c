@@ -102,7 +102,7 @@ void nvtx_app_step(int levels[6]) {
   nvtxRangeId_t here = nvtxRangeStartA("start-end");
   nvtxRangeId_t there = nvtxDomainRangeStartEx(domain, &a);
   nvtxRangeEnd(here);
-  nvtxRangeEnd(here);  // the second time: ignored
+  nvtxRangeEnd(here);  // NVTX ignores the second end
   nvtxRangeEnd(0x1234567);
   pthread_t thread;
   if (pthread_create(&thread, NULL, end_elsewhere, &there) == 0) pthread_join(thread, NULL);

@@ -1,4 +1,4 @@
-// Records several threads with the session linked in, without hooks.
+// Records several threads by the session (src/session) linked into the program, without hooks.
 //   usage: record_threads THREADS RANGES_PER_STEP STEPS [early]
 // "early": the recording ends before the threads. Prints the number of recorded ranges as JSON.
 #include <unistd.h>

@@ -1,5 +1,5 @@
-# A program that records without hooks, since a process can have only one session. Built like the unit tests, so that
-# sanitizers see its threads and the library's.
+# A program that records without hooks, apart from the unit tests, as a process can have only one session. Built like
+# them, so that sanitizers see all threads.
 
 SESSION_APP := $(OUT)/tests/apps_session/record_threads
 TEST_APPS   += $(SESSION_APP)

@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 
-library = ctypes.CDLL(sys.argv[1])  # its functions are called without the GIL
+library = ctypes.CDLL(sys.argv[1])  # calls its functions without the GIL
 holding = ctypes.PyDLL(sys.argv[1])
 for loaded in (library, holding):
     loaded.probe_start.restype = loaded.probe_take.restype = ctypes.c_char_p
@@ -118,7 +118,7 @@ def long_function():
 
 
 def code_that_dies(n):
-    # Names and lengths are equal, so that each function lies at the address of the previous one.
+    # Names and lengths are equal, so that Python puts each function at the previous one's address.
     for i in range(n):
         scope = {"same": same, "seen": seen, "told": told}
         exec(compile("\n" * (i % 7) + "def f():\n same(seen(), told())\nf()", "<made %04d>" % i, "exec"), scope)

@@ -1,4 +1,4 @@
-# Ends the interpreter, which frees the state of its threads, while these take their stacks without the GIL.
+# Ends the interpreter, which frees its threads' state, while the threads take their stacks without the GIL.
 #   python shutdown.py LIBRARY SPOOL
 import ctypes
 import sys

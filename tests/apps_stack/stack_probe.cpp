@@ -1,4 +1,5 @@
-// Takes the stack of its caller as the recorder does, without the GIL (ctypes.CDLL) or with it (ctypes.PyDLL).
+// A library that takes its Python caller's stack as the recorder does, without the GIL (ctypes.CDLL) or with it
+// (ctypes.PyDLL).
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -27,7 +28,7 @@ std::string problems() {
 
 }  // namespace
 
-/// Returns "" or the sentence for "problems" of the trace.
+/// Returns "" or the entry for the trace's "problems".
 extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
                                                                   int depth) {
   static thread_local std::string answer;

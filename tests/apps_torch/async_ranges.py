@@ -1,4 +1,4 @@
-"""Opens ranges, more than a thread can have open, that end on another thread when a future is done."""
+"""Opens more ranges than the library holds open for a thread; they end on another thread when a future is done."""
 import threading
 
 import torch

@@ -1,7 +1,7 @@
-"""Imports PyTorch while two threads use the parts that are already imported, and ends in the middle of the import.
+"""Imports PyTorch while two threads use the modules already imported, and ends in the middle of the import.
 
 usage: import_moment.py WAY MOMENT
-MOMENT: number of the import at which it ends (torch has some thousand); 0: it does not end and prints their number
+MOMENT: number of the import at which it ends (torch makes some thousand); 0: prints the number of imports instead
 WAY: exit, _exit, SIGINT, SIGTERM; thread_exit: another thread calls _exit at about that moment
 """
 import os

@@ -1,4 +1,4 @@
-# A C++ program that links Debian's PyTorch (libtorch-dev, a dependency of python3-torch).
+# A C++ program that links Debian's PyTorch (package libtorch-dev, on which python3-torch depends).
 ifneq ($(wildcard /usr/include/ATen/ops/mm.h),)
 TEST_APPS += $(BUILD)/tests/apps_torch/products
 endif

@@ -30,7 +30,7 @@ print(least)
 
 
 def turn(command, library=None, folder=None):
-    """Returns the nanoseconds of one turn of the loop in its fastest slice."""
+    """Returns the nanoseconds of one iteration in the loop's fastest slice."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFSHIM")}
     environment.update(OMP_NUM_THREADS="1", RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", MASTER_ADDR="x")
     if library is not None:

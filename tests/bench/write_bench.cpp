@@ -24,7 +24,6 @@ class NullSink final : public ByteSink {
   std::uint64_t bytes = 0;
 };
 
-/// Counts gzip's output.
 class CountingSink final : public ByteSink {
  public:
   CountingSink(std::unique_ptr<ByteSink> out, std::uint64_t& bytes) : out_(std::move(out)), bytes_(bytes) {}

@@ -10,7 +10,7 @@
 
 namespace fake {
 
-/// `otherwise`: result if the variable is not set.
+/// Returns `otherwise` if the variable is not set.
 inline std::uint64_t number(const char* variable, std::uint64_t otherwise = 0) {
   const char* text = std::getenv(variable);
   return text && *text ? std::strtoull(text, nullptr, 0) : otherwise;
@@ -21,7 +21,7 @@ inline std::string text(const char* variable) {
   return value ? value : "";
 }
 
-/// Replaces "%p" by the process id. Returns "" if not set.
+/// Returns the value with "%p" replaced by the process id; "" = not set.
 inline std::string path(const char* variable) {
   std::string value = text(variable);
   if (const auto at = value.find("%p"); at != std::string::npos) value.replace(at, 2, std::to_string(getpid()));

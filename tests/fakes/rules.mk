@@ -1,5 +1,5 @@
-# Fake libcuda, libcudart, libcupti and libnccl simulate a GPU. A folder for each release of CUDA is a library path:
-# LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA.
+# The fake libcuda, libcudart, libcupti and libnccl simulate a GPU. They need no CUDA header. Each CUDA release has a
+# folder for LD_LIBRARY_PATH (build/tests/fakes/cuda13).
 
 FAKES      := $(BUILD)/tests/fakes
 FAKE_LIBS  := $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \

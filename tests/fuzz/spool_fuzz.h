@@ -18,8 +18,8 @@
 
 namespace profshim::test {
 
-/// Changes the image; the destructor undoes that. A change takes 12 bytes of input: region, place (2), width and kind,
-/// value (8).
+/// Changes the image; the destructor undoes that. A change takes 12 bytes of input: region (1), place (2), width and
+/// kind (1), value (8).
 class Damage {
  public:
   Damage(SpoolImage& image, std::string_view input) : image_(image) {

@@ -21,11 +21,11 @@
 
 namespace profshim::test {
 
-/// Make it once: it has 15 MB.
+/// A spool of 15 MB: construct it once per process.
 class SpoolImage {
  public:
   static constexpr std::uint32_t kChunks = 4;
-  /// Is small: two bytes of input name a place in it.
+  /// A part of at most 64 KiB: two bytes of input name a place in it.
   struct Region {
     std::uint64_t at, bytes;
   };
@@ -269,7 +269,7 @@ class SpoolImage {
     Event peer = event(2100, 2200, HookId::kMemcpyPeer);
     peer.flags = kContinues;
     peer.gpu = {.correlation = 43, .device = 1, .kind = 10, .context = 1, .stream = 7, .bytes = 5};
-    device.commit(peer);  // the last event: its continuation is missing
+    device.commit(peer);  // the last event lacks its continuation
   }
 
   std::uint64_t device_chunk() {
@@ -292,7 +292,7 @@ class SpoolImage {
   }
 
   static void fill_to_the_end_of_the_run(spool::Thread& t) {
-    // Lies before the windows, so that undamaged input makes small traces.
+    // The calls lie before the windows, so that undamaged input makes small traces.
     while (t.chunk_end - t.next > 1) recorder::commit(t, call(500, 550, "MPI_Send"));
     Event exchange = call(2100, 2150, "MPI_Sendrecv");
     exchange.flags = kContinues;

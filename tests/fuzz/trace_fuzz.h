@@ -27,7 +27,7 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// Reads an event as the first, with the parser of src/json, and as a later one, with the quick reader.
+/// Reads the input as a trace's first event (by the parser of src/json) and as a later event (by the quick reader).
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;
@@ -44,7 +44,7 @@ inline void fuzz_event(std::string_view bytes) {
   };
   std::ostringstream one, other;
   const bool first = read("", one), second = read(R"({"ph":"M"},)", other);
-  // Without an event, the comma before the input is invalid.
+  // If the input has no event, the comma before it is invalid.
   if (first && !one.str().empty() && (!second || one.str() != other.str())) std::abort();
 }
 

@@ -1,15 +1,15 @@
 // Compares a trace with known properties of its run, for scripts/gpu_check.sh. OUTPUT is the traced program's output.
-//   counts TRACE OUTPUT            activities per step equal the lines "per_step NAME COUNT"
-//   whole TRACE                    every activity has a launch, every launch an activity
+//   counts TRACE OUTPUT            device activities per step equal the lines "per_step NAME COUNT"
+//   whole TRACE                    every device activity has a launch, every launch an activity
 //   steps TRACE FIRST LAST         steps FIRST to LAST, no others
 //   length TRACE NAME NS PERCENT   duration of the kernels called NAME
 //   same TRACE OTHER PERCENT       the same kernels per step, with the same total time
-//   nccl TRACE                     NCCL kernels have their collective's data
-//   one_rank TRACE                 kernels of NCCL with one rank are inside its calls
+//   nccl TRACE                     NCCL kernels have the arguments of their collective
+//   one_rank TRACE                 with one rank: NCCL's kernels are launched inside NCCL calls
 //   graphs TRACE OUTPUT            every graph launch has all its nodes
 //   memory TRACE OUTPUT            allocations and releases per step
-//   off_after TRACE LOG            time from the last activity until CUPTI was off
-//   hosted TRACE OUTPUT            launches without device activity (no CUPTI)
+//   off_after TRACE LOG            time from the last device activity until CUPTI was off
+//   hosted TRACE OUTPUT            host calls that launch, without device activity (no CUPTI)
 // Exit status 1 if a line "FAILED: ..." was printed, 2 for wrong usage.
 #include <algorithm>
 #include <cmath>
@@ -38,9 +38,9 @@ struct Work {
 struct Trace {
   std::vector<Work> device, calls;  // device: kernels, copies, memsets
   std::vector<Work> nccl_calls;
-  std::vector<std::int64_t> blocks;  // bytes of [memory] events of the GPU; negative: released
+  std::vector<std::int64_t> blocks;  // bytes of the GPU's [memory] events; negative: released
   std::vector<std::int64_t> steps;
-  std::int64_t begin = 0, end = 0;  // of the steps together
+  std::int64_t begin = 0, end = 0;  // begin of the first step, end of the last
   std::int64_t base = 0;            // nanoseconds since the epoch
   bool readable = false;
 };
@@ -109,7 +109,6 @@ void finding(bool good, const char* format, Values... values) {
   failures += good ? 0 : 1;
 }
 
-/// Reads lines "per_step NAME COUNT".
 std::map<std::string, long> per_step(const std::string& path) {
   std::map<std::string, long> counts;
   std::ifstream file(path);
@@ -150,7 +149,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // of an activity before its launch, at most
+  std::int64_t earliest_ns = 0;  // longest time of an activity before its launch
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);
@@ -254,7 +253,7 @@ void nccl(const Trace& trace) {
           bare);
 }
 
-// With one rank NCCL copies, or launches oneRankReduce if the operation has a factor.
+// With one rank NCCL copies the data, or launches oneRankReduce if the operation scales them.
 void one_rank(const Trace& trace) {
   std::map<std::int64_t, const Work*> launches;
   for (const Work& call : trace.calls) launches.emplace(call.correlation, &call);

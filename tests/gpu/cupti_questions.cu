@@ -54,7 +54,7 @@ void cost() {
   std::printf("launch, after cuptiFinalize: %.0f ns\n", ns_per_launch());
 }
 
-/// Does FlushAll(0) hand over finished records while the device works on?
+/// Does FlushAll(0) hand over finished records while a kernel runs?
 void flush_while_busy() {
   enable_kernels();
   launch(100, 1);
@@ -107,7 +107,7 @@ void forced_flush_while_busy() {
   say("FlushAll(1) when all have ended, both together", ms_since(begin));
 }
 
-/// Do enabling and disabling wait for the device?
+/// Do enabling and disabling of kernel records wait for the device?
 void enable_while_busy() {
   load_kernels();
   for (const char* const round : {"first", "second"}) {
@@ -135,7 +135,7 @@ void enable_while_busy() {
   std::printf("kernels delivered, of one launched in each round while it was on: %zu\n", kernels_now().size());
 }
 
-/// Does a second session deliver its kernels, including the first one?
+/// Does CUPTI, enabled a second time, deliver all kernels, including the first?
 void enable_again() {
   constexpr int kEach = 10;
   enable_kernels();
@@ -183,7 +183,7 @@ void own_clock() {
               static_cast<unsigned long long>(after - before));
 }
 
-/// If the clock is registered again before the second session, do its first kernels have times of another clock?
+/// If the clock is registered again before CUPTI is enabled again, do the next kernels have times of another clock?
 void clock_registered_again() {
   for (const char* const round : {"first", "second, registered again"}) {
     if (round[0] == 's') check(cuptiActivityRegisterTimestampCallback(tsc), "timestamp callback, again");
@@ -210,7 +210,7 @@ void clock_registered_again() {
   }
 }
 
-/// Are there device, context and stream records after the context was made?
+/// Does CUPTI deliver device, context and stream records if enabled after the context was made?
 void context_records() {
   const struct {
     CUpti_ActivityKind kind;
@@ -243,7 +243,7 @@ void context_records() {
               records_of(CUPTI_ACTIVITY_KIND_STREAM));
 }
 
-/// Are there external correlation records if calls are enabled one by one?
+/// Does CUPTI deliver external correlation records if API calls are enabled one by one?
 void external_correlation() {
 #if CUPTI_API_VERSION >= 24
   void* memory = nullptr;
@@ -313,7 +313,7 @@ void graph_before_enable() {
   }
 }
 
-/// Can a session begin after cuptiFinalize?
+/// Can CUPTI be enabled after cuptiFinalize?
 void after_finalize() {
   enable_kernels();
   launch(10, 1);

@@ -30,7 +30,7 @@ namespace {
 struct Kernel {
   std::uint64_t start, end;
   std::uint32_t correlation;
-  int grid;  // identifies the launch
+  int grid;  // blocks; each launch has another number
 };
 constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
@@ -69,7 +69,7 @@ void take(const CUpti_Activity* record) {
   ++of_kind[record->kind];
   if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const auto* const kernel =
-        reinterpret_cast<const CUpti_ActivityKernel4*>(record);  // a prefix of all later versions
+        reinterpret_cast<const CUpti_ActivityKernel4*>(record);  // all later versions begin with these members
     kernels.push_back({kernel->start, kernel->end, kernel->correlationId, kernel->gridX});
   } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME || record->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
     ++of_callback[reinterpret_cast<const CUpti_ActivityAPI*>(record)->cbid];
@@ -127,11 +127,11 @@ void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnab
 void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
 void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
 void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
-/// The first kernel has `first` blocks, each later one has one more.
+/// Launches `count` kernels: the first has `first` blocks, each later kernel one more.
 void launch(int count, int first, cudaStream_t stream = nullptr) {
   for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
 }
-/// Without this, a kernel's first launch loads it and may wait for the device.
+/// Loads the kernels, because a first launch would do so and might wait for the device.
 void load_kernels() {
   empty_kernel<<<1, 32>>>();
   busy_kernel<<<1, 1>>>(1);
@@ -147,7 +147,7 @@ double ns_per_launch() {
   return ms_since(begin) * 1e6 / kLaunches;
 }
 
-// Callback ids of launches, the same in all releases.
+// Callback ids of launches; all CUDA releases use the same.
 constexpr unsigned kRuntimeLaunches[] = {211, 214, 430, 431, 505, 506};
 constexpr unsigned kDriverLaunches[] = {307, 442, 652, 653};
 #if CUPTI_API_VERSION >= 24

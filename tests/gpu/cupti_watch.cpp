@@ -1,5 +1,5 @@
-// A libcupti for scripts/gpu_check.sh that forwards to the real libcupti.so.13 and logs calls that enable, disable and
-// flush. Lines of CUPTI_WATCH_LOG: begin (CLOCK_REALTIME) and length in ns, thread, function, two arguments, result.
+// A libcupti for scripts/gpu_check.sh: forwards to libcupti.so.13 and logs calls that enable, disable and flush. Lines
+// of CUPTI_WATCH_LOG have begin (CLOCK_REALTIME) and length in ns, thread, function, two arguments, result.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ int log_file() {
   return file;
 }
 
-// Logs a call in one write(): threads do not mix, and a killed process leaves complete lines.
+// Logs a call in one write(): lines of threads do not mix, and a killed process leaves complete lines.
 template <class... Arguments>
 int call(const char* name, unsigned first, unsigned second, Arguments... arguments) {
   const auto function = reinterpret_cast<int (*)(Arguments...)>(real(name));
@@ -56,7 +56,7 @@ int call(const char* name, unsigned first, unsigned second, Arguments... argumen
 EXPORT int cuptiActivityEnable(unsigned kind) { return call("cuptiActivityEnable", kind, 0, kind); }
 EXPORT int cuptiActivityDisable(unsigned kind) { return call("cuptiActivityDisable", kind, 0, kind); }
 EXPORT int cuptiActivityFlushAll(unsigned flag) { return call("cuptiActivityFlushAll", flag, 0, flag); }
-// CUPTI declares an enumeration and a byte; both are passed like int.
+// CUPTI's parameters are an enumeration and a byte, which are passed like int.
 EXPORT int cuptiActivityEnableRuntimeApi(unsigned id, std::uint8_t on) {
   return call("cuptiActivityEnableRuntimeApi", id, on, id, on);
 }

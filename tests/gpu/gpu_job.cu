@@ -1,13 +1,13 @@
-// A CUDA program for scripts/gpu_check.sh that knows nothing of profshim. Each step makes a known number of launches,
-// which it prints. Steps are NVTX ranges "step N". It uses no managed memory.
+// A CUDA program without calls to profshim, for scripts/gpu_check.sh. Each step makes a known number of launches, which
+// the program prints. Steps are NVTX ranges "step N". It uses no managed memory.
 //   gpu_job MODE STEPS [A [B]]
 //     mixed STEPS K       K kernels on each of two streams, three copies, a memset
-//     late STEPS US       one kernel of US microseconds; nothing waits before the end of the program
+//     late STEPS US       one kernel of US microseconds; the host waits only at the end of the program
 //     graphs STEPS N      N launches of a graph of five kernels and a memset
 //     driver STEPS K      K launches by cuLaunchKernel
-//     busy STEPS US       one kernel of US microseconds, which measures itself on the device
+//     busy STEPS US       one kernel of US microseconds, which measures its duration
 //     launches STEPS K    K empty kernels
-//     bound STEPS K US    K kernels of US microseconds: the GPU is the limit
+//     bound STEPS K US    K kernels of US microseconds: the host waits for the GPU
 //     profiler STEPS K    K kernels; cudaProfilerStart before step 2, cudaProfilerStop after step 3
 //     adam STEPS K        four micro-batches of K kernels, then three kernels of an optimizer; no NVTX range
 //     allocations STEPS K K allocations and releases of device memory
@@ -16,13 +16,12 @@
 //   per_step NAME COUNT        NAME: a kernel, or memcpy, memset, graph, allocation, release
 //   step_ns STEP NANOSECONDS   from the end of nvtxRangePush to the begin of nvtxRangePop
 //   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in it
-//   begin_ns STEP NANOSECONDS  begin of that nvtxRangePush in nanoseconds of CLOCK_REALTIME
+//   begin_ns STEP NANOSECONDS  begin of that nvtxRangePush, by CLOCK_REALTIME
 //   measured_ns NANOSECONDS    busy: length of its last kernel
 //   rss_kib KIBIBYTES          peak memory of the process
-// Environment: GPU_JOB_STEP_MS is the minimum length of a step; the program sleeps to reach it.
-// If a call fails, it prints the text of the CUDA error and ends with status 1.
+// The variable GPU_JOB_STEP_MS sets the minimum length of a step. A CUDA error ends the program with status 1.
 //
-// nvcc builds it for a GPU; g++ builds it for the simulated GPU of tests/fakes (with -I tests).
+// nvcc builds this file for a GPU, g++ (with -I tests) for the simulated GPU of tests/fakes.
 #ifdef __CUDACC__
 #include <cuda.h>
 #include <cuda_profiler_api.h>
@@ -112,7 +111,6 @@ void set_up() {
 
 void say(const char* name, long count) { std::printf("per_step %s %ld\n", name, count); }
 
-/// Prints the peak memory of this process.
 void say_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -247,7 +245,7 @@ void bound(long steps, long k, long us) {
 }
 
 void profiler(long steps, long k) {
-  say("alpha_kernel", 2 * k);  // a step is the range of both iterations
+  say("alpha_kernel", 2 * k);  // the library's step: from Start to Stop, two iterations
   run_steps(steps, [k](long step) {
     if (step == 2) CHECK(cudaProfilerStart());
     for (long i = 0; i < k; ++i) RUN(alpha_kernel, 4, 256, streams[0], device_data, 1024);

@@ -1,5 +1,5 @@
 # Programs that scripts/gpu_check.sh needs on a machine with a GPU. nvcc builds them as users do, with the runtime linked
-# dynamically and statically. check_trace compares traces with their output.
+# dynamically and statically.
 
 GPU_NVCC     := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 GPU_PROGRAMS := $(BUILD)/tests/gpu/gpu_job_shared $(BUILD)/tests/gpu/gpu_job_static $(BUILD)/tests/gpu/cupti_questions
@@ -8,13 +8,12 @@ CUPTI_WATCH  := $(BUILD)/tests/gpu/cupti_watch.so
 # The tests of gpu_check.sh run gpu_job built for the simulated GPU.
 GPU_JOB_FAKE := $(if $(NVTX_INCLUDE),$(BUILD)/tests/gpu/gpu_job_fake)
 TEST_APPS    += $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_JOB_FAKE)
-# `make test-programs` compiles the programs for a GPU wherever a toolkit has all of nvcc, NVTX, the stub of libcuda and
-# CUPTI, so that they stay correct between two runs on a GPU.
+# `make test-programs` compiles the programs wherever a toolkit has nvcc, NVTX, CUPTI and the stub of libcuda.
 GPU_TOOLKIT  := $(if $(GPU_NVCC),$(dir $(GPU_NVCC))..)
 TEST_APPS    += $(if $(and $(GPU_TOOLKIT),$(NVTX_INCLUDE),$(wildcard $(GPU_TOOLKIT)/lib64/stubs/libcuda.so), \
                   $(wildcard $(GPU_TOOLKIT)/include/cupti.h $(GPU_TOOLKIT)/extras/CUPTI/include/cupti.h)),$(GPU_PROGRAMS))
 
-# This small folder holds everything that the GPU machine needs, without debug information.
+# The folder for the GPU machine: all files that it needs, without debug information.
 GPU_BUNDLE := $(BUILD)/gpu
 .PHONY: gpu-programs
 gpu-programs: all $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_PROGRAMS)  ## build/gpu, which scripts/gpu_check.sh needs on a GPU; needs nvcc

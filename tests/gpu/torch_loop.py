@@ -1,4 +1,4 @@
-"""A PyTorch training loop that knows nothing of profshim, for scripts/gpu_check.sh. Steps are NVTX ranges "step N".
+"""A PyTorch training loop without calls to profshim, for scripts/gpu_check.sh. Steps are NVTX ranges "step N".
 
   torch_loop.py STEPS [WORK] [OPTION...]
 

@@ -37,7 +37,7 @@ class SpoolFixture : public ::testing::Test {
     recorder::commit(*recorder::this_thread(), event);
   }
 
-  /// Fills the short runs that a thread begins with, then commits the first event of a whole chunk.
+  /// Fills the short runs that a thread begins with, then begins a whole chunk.
   static void use_whole_chunks() {
     const spool::Thread& t = *recorder::this_thread();
     while (t.next == nullptr || t.chunk_end - t.next < spool::kEventsPerChunk - 1) commit_at(1);

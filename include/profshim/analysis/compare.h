@@ -3,12 +3,12 @@
 // Counts: a kernel belongs to the step that launched it.
 //
 // Times: one sample per step, from the slowest rank. A time has grown if, against each run of BASE:
-//   1. A one-sided Mann-Whitney test finds the steps of NEW longer, at 1 % for the whole table: half for the step time,
-//      half for all other rows by Holm's correction, which allows dependent rows. The test uses only the order of
-//      durations, since they have long tails.
-//   2. The medians differ by more than the tolerance and the floor.
+//   1. A one-sided Mann-Whitney test finds the steps of NEW longer, at 1 % for all tests together: half for the step
+//      time, half for all others by Holm's correction. The test uses only the order of durations, which have long
+//      tails.
+//   2. The medians differ by more than CompareOptions::tolerance and floor_us.
 //   3. If each run is cut into three parts of consecutive steps, the slowest part of BASE is faster than the fastest
-//      part of NEW (by medians). A disturbance, which test 1 takes for evidence, does not fill a whole run.
+//      part of NEW (by medians). A disturbance does not fill a whole run.
 //   4. Without the growth explained by the load of other processes (src/analysis/model/machine_load.h), 2 still holds.
 //   5. The growth exceeds the differences between runs. With three or more runs in BASE, the median of NEW must be
 //      beyond Student's t for the next run. With fewer, growth up to `cpu_noise` times BASE is ignored as far as CPU
@@ -34,16 +34,16 @@ std::string_view to_text(RowKind kind);
 /// The events of one name on one rank. The lists have an element for each step.
 struct ProfileRow {
   std::vector<std::int64_t> count, time_ns;
-  bool other_threads = false;  // some were on other threads than the step thread
+  bool other_threads = false;  // some were outside the step thread
 };
 
 struct ProfileRank {
   int rank = -1;
-  /// Each step's number, and 0, 1, ... if numbers repeat (schedule.per = "epoch"). Without steps, each window counts as
-  /// one step.
+  /// Each step's number, with 0, 1, ... for its repetitions (schedule.per = "epoch"). Without steps, each window counts
+  /// as one step.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::int64_t> step_ns, communication_ns, launches, mpi_bytes;
-  double cpus_used = -1;  // mean CPUs used; -1 = unknown
+  double cpus_used = -1;  // mean number of busy CPUs; -1 = unknown
   std::map<std::pair<RowKind, std::string>, ProfileRow> rows;
 };
 
@@ -66,11 +66,11 @@ struct RunProfile {
   std::vector<ProfileRank> ranks;  // sorted by rank
 };
 
-/// Throws a one-line std::runtime_error if a file is not a trace, has no events, ends early, lost events, or belongs to
-/// another run. With `rules`, lost events do not throw: [check] judges them.
+/// Throws std::runtime_error if a file is not a trace, has no events, ends early, lost events, or belongs to another
+/// run. With `rules`, lost events do not throw: [check] judges them.
 RunProfile profile_run(const std::vector<std::string>& files, const std::string& path, bool rules = false);
 
-/// Throws a one-line std::runtime_error if the file is not a baseline.
+/// Throws std::runtime_error if the file is not a baseline.
 std::vector<RunProfile> read_baseline(const std::string& path);
 bool is_baseline(const std::string& path);
 std::string baseline_text(const std::vector<RunProfile>& runs);
@@ -79,7 +79,7 @@ struct CompareOptions {
   double tolerance = 0.10;
   double floor_us = 100;
   double alpha = 0.01;
-  /// Allowed relative growth of CPU time with fewer than three runs; 1 = twice as long.
+  /// Growth of CPU time that is ignored if BASE has fewer than three runs; 1 = to twice.
   double cpu_noise = 1;
 };
 
@@ -105,8 +105,8 @@ struct Comparison {
   bool failed() const;
 };
 
-/// Throws a one-line std::runtime_error if the runs cannot be compared: different ranks, only one has steps, or no step
-/// is in both.
+/// Throws std::runtime_error if the runs cannot be compared: different ranks, only one has steps, or no step is in
+/// both.
 Comparison compare_runs(const std::vector<RunProfile>& base, const RunProfile& run, const CompareOptions& options);
 /// Checks the rules of [check]. Relative paths of baselines start at the folder of `spec_path`.
 Comparison check_rules(const Spec& spec, const std::string& spec_path, const RunProfile& run,

@@ -10,8 +10,8 @@ namespace profshim {
 
 /// How the offset between two clocks was found.
 enum class ClockSync : std::uint8_t {
-  kCollective,  // events that both ranks share; without any, kAnchors
-  kAnchors,     // the wall clocks of the hosts
+  kCollective,  // from events that both ranks share; without any, kAnchors
+  kAnchors,     // from the wall clocks of the hosts
   kNone,        // as kAnchors, but times need not be wall-clock times
 };
 
@@ -21,7 +21,7 @@ struct MergeOptions {
   ClockSync sync = ClockSync::kCollective;
   /// Keeps the times of traces without a shared clock, instead of failing.
   bool assume_clock = false;
-  /// Called with the finished part, 0 to 1. On several threads, one call at a time.
+  /// Called with the finished part, 0 to 1, on several threads, but one call at a time.
   std::function<void(double done)> on_progress;
 };
 
@@ -30,16 +30,16 @@ struct MergedRank {
   int rank = -1;
   std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes have higher ones
   std::string clock;           // "reference", "same host", "collectives", "anchors", "assumed"
-  std::uint64_t moments = 0;   // clock bounds from shared events
+  std::uint64_t moments = 0;   // bounds on its clock from shared events
   double offset_us = 0;        // added to its times, at offset_at_ns of its own clock
   std::int64_t offset_at_ns = 0;
-  double drift_ppm = 0;  // us per second
-  double error_us = -1;  // upper bound against the reference; < 0 = unknown
+  double drift_ppm = 0;  // microseconds per second
+  double error_us = -1;  // upper bound of the offset's error; < 0 = unknown
   std::uint64_t events = 0;
 };
 
 struct MergeResult {
-  std::string error;  // one line; "" = done
+  std::string error;  // one line; "" = success
   std::vector<MergedRank> ranks;
   std::vector<std::string> warnings;
   bool truncated = false;
@@ -48,7 +48,7 @@ struct MergeResult {
   std::uint64_t messages_left_out = 0;                        // not drawn: sends and receives differ in number
 };
 
-/// Reads every file twice. Memory: about 40 bytes for each shared event.
+/// Reads every file twice, which saves memory.
 MergeResult merge_traces(const MergeOptions& options);
 
 }  // namespace profshim

@@ -16,7 +16,7 @@ struct ReportFinding {
   std::string text;
 };
 
-/// NaN = no value.
+/// A diagram. In `values`, NaN = no value.
 struct ReportPlot {
   enum class Kind : std::uint8_t { kLines, kStackedBars, kBars };
   struct Series {
@@ -33,7 +33,7 @@ struct ReportPlot {
   std::vector<Series> series;
 };
 
-/// A table with cells colored by value. NaN = no value.
+/// A table whose cells are colored by value. NaN = no value.
 struct ReportHeatMap {
   std::string key, title, row_axis, column_axis;
   std::vector<std::string> rows, columns;
@@ -59,11 +59,10 @@ struct Report {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once; twice with several ranks. Throws a one-line std::runtime_error if a file is not a trace, has
-/// no events or belongs to another job.
+/// Throws std::runtime_error if a file is not a trace, has no events or belongs to another job.
 Report make_report(const std::vector<std::string>& paths);
 
-/// Escapes all text of the report; the page loads no other file.
+/// Returns the page, with all text escaped. It loads no other file.
 std::string report_page(const Report& report);
 
 }  // namespace profshim

@@ -1,5 +1,5 @@
-// Computes PyTorch's key_averages().table() from finished traces of profshim or torch.profiler. Rules for the rows:
-// src/analysis/summary/table/key_averages.h.
+// Computes PyTorch's key_averages().table() from finished traces of profshim or torch.profiler.
+// src/analysis/summary/table/key_averages.h tells which events form a row.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace profshim {
 
-/// All events of one name, node and side (host or device), added up.
+/// A row of the table: all events of one name, node and side (host or device), added up.
 struct KeyRow {
   std::string name;
-  std::string input_shapes;  // "[[2, 3], []]"; "" unless rows are separated by shapes
+  std::string input_shapes;  // "[[2, 3], []]"; "" unless grouped by shapes
   int node_id = -1;          // rank; -1 = unknown, or only one trace
   bool on_device = false;
   bool annotation = false;    // a user's range, on the host or a stream
@@ -32,9 +32,9 @@ struct KeyRow {
 struct DeviceUse {
   int node_id = -1;
   bool any = false;
-  double busy_us = 0;           // with at least one kernel, copy or memset
-  double communication_us = 0;  // with a collective kernel
-  double exposed_us = 0;        // with a collective kernel and no other activity
+  double busy_us = 0;           // while a kernel, copy or memset ran
+  double communication_us = 0;  // while a collective kernel ran
+  double exposed_us = 0;        // while only collective kernels ran
 };
 
 struct KeyTable {
@@ -42,14 +42,13 @@ struct KeyTable {
   std::vector<DeviceUse> devices;
   bool memory = false;
   std::uint64_t dropped_events = 0;
-  bool drops_known = true;             // false with a trace of Kineto, which does not count them
-  std::uint64_t incomplete_files = 0;  // windows that the end of the job cut
+  bool drops_known = true;             // false if a trace is Kineto's, which does not count them
+  std::uint64_t incomplete_files = 0;  // files whose windows the end of the job cut
   bool truncated = false;              // a file ends early
   std::vector<std::string> warnings;
 };
 
-/// With several files, each rank has its own rows. Throws a one-line std::runtime_error if a file is not a trace or has
-/// no events.
+/// With several files, each rank has its own rows. Throws std::runtime_error if a file is not a trace or has no events.
 KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes);
 
 struct TableStyle {
@@ -60,22 +59,22 @@ struct TableStyle {
   std::string time_unit;  // "s", "ms", "us"; "" = the unit that fits each number
 };
 
-/// Allowed values of `sort_by`.
+/// Returns the allowed values of `sort_by`.
 const std::vector<std::string_view>& sort_keys();
 
-/// The rows that `style` shows, in order. Throws std::runtime_error if `sort_by` is unknown.
+/// Returns the rows that `style` shows, in order. Throws std::runtime_error if `sort_by` is unknown.
 std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& style);
 
 struct TableTotals {
   double self_cpu_us = 0;
-  double self_device_us = 0;  // without ranges: each kernel once
+  double self_device_us = 0;  // without annotations, so that each kernel counts once
   bool has_device_time = false;
 };
 TableTotals table_totals(const KeyTable& table);
 
-/// Exactly the text of PyTorch's table; "" without rows.
+/// Returns the text of PyTorch's table; "" without rows.
 std::string table_text(const KeyTable& table, const TableStyle& style);
-/// Times are in microseconds.
+/// Writes times in microseconds.
 std::string table_csv(const KeyTable& table, const TableStyle& style);
 
 /// Returns "1.234ms". `unit`: as TableStyle::time_unit.

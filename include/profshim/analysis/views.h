@@ -10,7 +10,7 @@
 
 namespace profshim {
 
-/// Format of a column as text; JSON and CSV have the plain numbers.
+/// Format of a column in the text output; JSON and CSV have the plain numbers.
 enum class Unit : std::uint8_t {
   kPlain,  // a text, or a whole number
   kTime,   // microseconds
@@ -19,7 +19,7 @@ enum class Unit : std::uint8_t {
   kPercent,
 };
 
-/// std::monostate = unknown.
+/// A cell of a ViewTable; std::monostate = unknown.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 struct ViewColumn {
@@ -30,7 +30,7 @@ struct ViewColumn {
 
 struct ViewTable {
   std::string key;
-  std::string title;  // "" = only for JSON and CSV; the text has notes instead
+  std::string title;  // "" = not in the text output, which has View::notes instead
   std::vector<ViewColumn> columns;
   std::vector<std::vector<Cell>> rows;
   bool limit_each = false;  // limit_rows() counts rows per value of the first column
@@ -44,7 +44,7 @@ struct View {
 
 struct ViewChoice {
   bool kernels = false, steps = false, comms = false, mpi = false;
-  double gap_us = 1000;  // shorter gaps are not listed
+  double gap_us = 1000;  // --steps lists no shorter gaps
 };
 
 struct Views {
@@ -53,7 +53,7 @@ struct Views {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once. Throws a one-line std::runtime_error if a file is not a trace or has no events.
+/// Throws std::runtime_error if a file is not a trace or has no events.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
 /// Keeps `row_limit` rows of each table, or of each value of the first column (`limit_each`); -1 = all. Adds a note if

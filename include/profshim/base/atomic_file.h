@@ -16,17 +16,17 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  // removes an unpublished file
   bool open(const std::string& final_path);
-  /// Opens `name` below `folder`, in which other users may write; creates subfolders. Follows only links of this user
-  /// or root. `folder_fd` >= 0 is used instead of `folder`.
+  /// Opens `name` below `folder`, in which other users may write; creates subfolders. Follows only links that belong to
+  /// this user or root. `folder_fd` >= 0 is used instead of `folder`.
   bool open(const std::string& folder, const std::string& name, int folder_fd = -1);
   bool write(const void* data, std::size_t size);
   enum class Existing : std::uint8_t { kReplace, kKeepExisting };
   bool publish(Existing existing);
   std::uint64_t size() const { return size_; }
   int error() const { return error_; }  // errno of the first failure
-  /// Nanoseconds since the epoch by the file system's clock; 0 = unknown.
+  /// Returns the time of writing by the file system's clock, since the epoch; 0 = unknown.
   std::int64_t written_at_ns() const;
-  /// The file's inode, which publish() keeps; 0 = unknown.
+  /// Returns the file's inode, which publish() keeps; 0 = unknown.
   std::uint64_t inode() const;
 
  private:

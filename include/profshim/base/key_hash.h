@@ -1,4 +1,4 @@
-// Hashes keys with several parts. Equal keys have equal hashes, also in two files.
+// Hashes keys with several parts. Equal keys have equal hashes in all files.
 #pragma once
 
 #include <cstdint>

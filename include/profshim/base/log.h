@@ -14,10 +14,10 @@ namespace log {
 void note_stderr();
 void set_level(LogLevel level);
 LogLevel level();
-/// The file used instead of stderr ("" = stderr); opened for each line.
+/// Sets the file used instead of stderr ("" = stderr); opened for each line.
 void set_file(std::string path);
 void set_rank(int rank);
-/// Writes "profshim: rank R: text\n" with one write(2); drops lines above the level. Any thread; not for the hot path.
+/// Writes "profshim: rank R: text\n" with one write(2); drops lines above the level. Thread-safe; not for the hot path.
 [[gnu::format(printf, 2, 3)]] void line(LogLevel level, const char* format, ...);
 }  // namespace log
 

@@ -1,12 +1,12 @@
-// Destination of log lines if descriptor 2 is no longer the original stderr.
+// The destination of log lines once descriptor 2 is no longer the original stderr.
 #pragma once
 
 #include <string>
 
 namespace profshim::log {
 
-/// Sends lines that stderr cannot take to FOLDER/profshim-rankN.log from now on, also those that have waited. Any
-/// thread; once per session.
+/// From now on, lines that stderr cannot take go to FOLDER/profshim-rankN.log, also those that have waited.
+/// Thread-safe; call once per session.
 void set_run_folder(const std::string& folder, int rank);
 
 /// True if log lines may go to the replacement of descriptor 2 (rule: src/base/log/log_target.cpp).

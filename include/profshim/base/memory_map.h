@@ -12,9 +12,9 @@ struct MemoryMapping {
   bool is_readable = false, is_writable = false, is_executable = false;
   std::string path;  // "" = no file; "[heap]", "[stack]" ... come from the kernel
 };
-/// Parses a line, with or without newline. Returns false if it is not a mapping.
+/// Parses a line of the map. Returns false if it is no mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
-/// Visits all mappings by ascending address. Returns false if the map cannot be opened. Any thread.
+/// Visits all mappings by ascending address. Returns false if the map cannot be opened. Thread-safe.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 
 }  // namespace profshim

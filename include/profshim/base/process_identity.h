@@ -1,4 +1,4 @@
-// Identity of a process, and the rule by which claims, spools and `recover` decide whether it is alive.
+// The identity of a process, and the rule by which claims, spools and `profshim recover` decide whether it is alive.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace profshim {
 
-/// Unique among all machines and containers.
+/// Identifies a process among all machines and containers.
 struct ProcessIdentity {
   std::string host;
   int pid = 0;                      // in its own PID namespace
@@ -22,7 +22,7 @@ ProcessIdentity own_identity();
 
 /// Returns "node7 4711 123456 4026531836 0b4f...".
 std::string to_text(const ProcessIdentity& identity);
-/// Also accepts the earlier form: host, PID, start time.
+/// Parses the result of to_text(), or its earlier form: host, PID, start time.
 bool parse_identity(std::string_view text, ProcessIdentity& identity);
 
 enum class Life : std::uint8_t { kAlive, kDead };
@@ -31,16 +31,16 @@ enum class Life : std::uint8_t { kAlive, kDead };
 inline constexpr std::int64_t kSilentFor_ns = 30'000'000'000;
 
 /// If can_be_seen(), PID and start time decide. Otherwise (another host or container, no /proc, hidepid) the process is
-/// alive if its last sign of life is younger than kSilentFor_ns. Both times are since the epoch, by the same clock. Any
-/// thread.
+/// alive if its last sign of life is younger than kSilentFor_ns. Both times are since the epoch, by the same clock.
+/// Thread-safe.
 Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::int64_t now_ns);
 
 /// True if our /proc shows the process: same machine and PID namespace.
 bool can_be_seen(const ProcessIdentity& identity);
 
-/// Start time in clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.
+/// Returns the start time in clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.
 std::uint64_t process_start_time(int pid);
-/// 0 = unknown.
+/// Returns the parent's PID; 0 = unknown.
 int parent_process(int pid);
 
 }  // namespace profshim

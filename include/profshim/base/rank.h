@@ -20,7 +20,7 @@ struct Rank {
 /// Reads the variables of torchrun, Open MPI, PMIx, hydra, PALS, MVAPICH, Flux, JSM and Slurm, in this order of trust.
 Rank rank_from_environment();
 
-/// Returns a rank that the program has set (torch.distributed under Lightning), with local and node rank from the
+/// Returns the rank that the program has set (torch.distributed under Lightning), with local and node rank from the
 /// environment unless WORLD_SIZE there differs.
 Rank rank_from_program(int rank, int world_size, const char* source);
 

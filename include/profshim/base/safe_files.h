@@ -14,10 +14,10 @@ namespace profshim {
 /// Returns 16 random hex digits for a file name.
 std::string random_text();
 
-/// As open_high().
+/// As open_high() (base/files.h).
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode = 0666);
 
-/// The destructor preserves errno.
+/// Owns a file descriptor. The destructor preserves errno.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -47,15 +47,15 @@ Descriptor open_regular(const std::string& path, struct stat& found, int folder_
 bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::string& text, int& error,
                      struct stat* found = nullptr, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Trusts all parts of the path but the last: if that is a link, it must belong to us, root, or the owner of its
-/// target.
+/// Opens a folder. Trusts all parts of the path but the last: if that is a link, it must belong to us, root, or the
+/// owner of its target.
 Descriptor open_folder(const std::string& path);
 
 /// Opens `below` ("a/b"; "" = the folder itself); creates missing folders. Links on the way must belong to us or root
 /// (else ELOOP).
 Descriptor open_folder_below(int folder_fd, const std::string& below);
 
-/// Removes the entry if it still is `expected`. Returns true if it no longer exists.
+/// Removes the entry `name` if it still is the file `expected`. Returns true if the entry no longer exists.
 bool remove_if_same(int folder_fd, const std::string& name, const struct stat& expected);
 
 }  // namespace profshim

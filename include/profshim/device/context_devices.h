@@ -1,5 +1,5 @@
-// The device of each CUDA context. Records of synchronizations and streams name only the context; those of device
-// activity and contexts name both. Not thread-safe.
+// The device of each CUDA context, for CUPTI's records of synchronizations and streams, which name only the context.
+// Not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -1,18 +1,17 @@
 // Decides which CUDA API call is the launch. The runtime launches through the driver, so CUPTI may report two calls
-// with one correlation id. src/device drops the second record if it comes in time; src/kineto chooses among the calls
-// in the spool.
+// with one correlation id.
 #pragma once
 
 #include "profshim/event.h"
 
 namespace profshim {
 
-/// True if `inner` ran during `outer`. Both are kCudaApi of one thread.
+/// True if `inner` ran during `outer`. Both are kCudaApi events of one thread.
 constexpr bool is_made_inside(const Event& inner, const Event& outer) {
   return inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
-/// True if `call` is the launch; both have one correlation id.
+/// True if `call`, not `other`, is the launch; both have one correlation id.
 constexpr bool is_launch_rather_than(const Event& call, const Event& other) {
   return call.api.is_runtime > other.api.is_runtime;
 }

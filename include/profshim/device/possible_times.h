@@ -1,4 +1,4 @@
-// Tells possible times of CUPTI's records from impossible ones. src/kineto checks again: the spool may be damaged.
+// Tells possible times in CUPTI's records from impossible ones.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ class JsonDocument {
     std::vector<Node> elements() const;
 
     bool is_text() const;
-    /// The decoded text, else "". Bytes that are not UTF-8 are kept.
+    /// Returns the decoded text, else "". Bytes that are not UTF-8 are kept.
     std::string text() const;
     /// Return `otherwise` unless the value is a whole number in range.
     int small_integer(int otherwise) const;

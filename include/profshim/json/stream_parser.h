@@ -1,4 +1,4 @@
-// A streaming JSON parser for texts of any size: holds one block and one token in memory.
+// A streaming JSON parser for texts of any size. It holds one block and one token in memory.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ class JsonStream {
   bool at_end() const { return at_ == end_; }
   /// The unread part of the current block.
   std::string_view ahead() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
-  /// Moves to `place`, behind a whole token inside ahead(). For an on_close() that has parsed more values itself: the
-  /// parser then takes the bracket at `place`, which must equal on_close()'s.
+  /// Moves to `place`, behind a token inside ahead(). For an on_close() that has parsed the following values itself:
+  /// the parser then takes the bracket at `place`, which must equal on_close()'s argument.
   void skip_to(const char* place) {
     at_ = place;
     token_done();
   }
-  /// The limit of 64 MiB for the next token counts from here.
+  /// Counts the limit of 64 MiB for the next token from here.
   void token_done() { token_at_ = position(); }
   /// True if the text was cut off at a token, or a gap between tokens, longer than 64 MiB.
   bool token_too_long() const { return too_long_; }
@@ -56,12 +56,12 @@ class JsonStream {
   std::vector<char> buffer_;
   const char* at_ = buffer_.data();
   const char* end_ = buffer_.data();
-  std::uint64_t position_ = 0;  // of the block's start in the text
+  std::uint64_t position_ = 0;  // of the current block in the text
   std::uint64_t token_at_ = 0;
   bool too_long_ = false;
 };
 
-/// Receives tokens in order; views are valid during the call. Returning false ends the parsing.
+/// Receives tokens in order; their views are valid during the call. A function that returns false ends the parsing.
 class JsonHandler {
  public:
   virtual ~JsonHandler() = default;
@@ -70,9 +70,9 @@ class JsonHandler {
   virtual bool on_number(std::string_view as_written) = 0;
   virtual bool on_string(std::string_view decoded) = 0;
   virtual bool on_key(std::string_view decoded) = 0;
-  /// '{' or '['.
+  /// `bracket`: '{' or '['.
   virtual bool on_open(char bracket) = 0;
-  /// '}' or ']'. The stream still stands before it.
+  /// `bracket`: '}' or ']'. The stream still stands before it.
   virtual bool on_close(char bracket) = 0;
 };
 

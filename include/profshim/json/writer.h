@@ -1,4 +1,4 @@
-// JsonWriter: builds JSON text; adds commas, quotes and escapes. The caller closes what it opens. Not for hooks: it
+// JsonWriter: builds JSON text, with commas, quotes and escapes. The caller closes what it opens. Not for hooks: it
 // allocates.
 #pragma once
 
@@ -36,11 +36,11 @@ class JsonWriter {
   JsonWriter& value(const std::optional<Value>& of) {
     return of ? value(*of) : null();
   }
-  /// Writes a text, such as a path, whose every byte must be kept, even if it is not UTF-8.
+  /// Writes a text, such as a path, of which every byte must be kept.
   JsonWriter& bytes(std::string_view text);
   JsonWriter& decimal(double number, int decimals);
   JsonWriter& null() { return raw("null"); }
-  /// The caller makes sure that `json` is valid.
+  /// Writes `json` unchanged; the caller makes sure that it is valid.
   JsonWriter& raw(std::string_view json);
 
   template <class Value>

@@ -1,4 +1,4 @@
-// manifest-rankN.json: state and files of one rank. Written by the writer thread and `profshim recover`.
+// manifest-rankN.json tells the state and files of one rank. The writer thread and `profshim recover` write it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace profshim::output {
 
 struct ManifestWindow {
   std::int64_t window = 0, first_step = 0, last_step = -1;
-  std::string file;  // relative to the folder; "" = not written
+  std::string file;  // relative to the manifest's folder; "" = not written
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
@@ -29,7 +29,7 @@ struct Manifest {
 };
 /// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 is used instead of the path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
-/// Returns all manifest-rank*.json; the state of unreadable ones is "unreadable: ...".
+/// Returns all manifest-rank*.json; an unreadable one has the state "unreadable: ...".
 std::vector<Manifest> read_manifests(const std::string& folder);
 
 std::string manifest_text(const Manifest& manifest);

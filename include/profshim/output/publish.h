@@ -10,10 +10,10 @@
 
 namespace profshim::output {
 
-/// True if `folder` has `wanted` bytes free (limits.disk_free), or if unknown. May block on the file system.
+/// True if `folder` has `wanted` bytes free (limits.disk_free), or if that is unknown. May block on the file system.
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes);
 
-/// Nanoseconds per recorded event; < 0 = unknown.
+/// Nanoseconds that an event costs the job; < 0 = unknown.
 struct EventCosts {
   double of_layer[static_cast<std::size_t>(Layer::kCount)];
   double memory;
@@ -28,9 +28,9 @@ struct PublishOptions {
   std::optional<kineto::CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
-  /// Called with the trace's inode just before the file gets its final name; then with 0 if that failed.
+  /// Called with the trace's inode just before the file gets its final name; then with 0 if the renaming failed.
   std::function<void(std::uint64_t inode)> on_file;
-  std::function<bool()> give_up;    // called before each block; true = stop: the window fails
+  std::function<bool()> give_up;    // called before each block; true = stop; the window counts as failed
   std::mutex* gathering = nullptr;  // locked while events are collected: no chunk may change its owner
 };
 /// Writes window `number`. If its file exists, tries "_part2", "_part3", ... unless output.overwrite = true. `status`

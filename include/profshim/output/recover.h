@@ -14,7 +14,7 @@ namespace profshim::output {
 
 /// One written trace, or one problem.
 struct RecoverNote {
-  std::string spool;         // the spool, the folder, or the user's path
+  std::string spool;         // path of the spool or folder, or as the user typed it
   int rank = -1;             // -1 = unknown
   std::int64_t window = -1;  // -1 = not about one window
   std::string file;          // the written trace; "" = none
@@ -38,12 +38,12 @@ struct RecoverOptions {
   std::uint64_t most_copied = 0;
   /// Removes a spool if its run folder is missing and its process ran in this container.
   bool remove_orphans = false;
-  std::function<bool()> give_up;  // called from time to time; true = leave the spool as it is
-  /// Called for each window, for a manifest that this process is writing.
+  std::function<bool()> give_up;  // called repeatedly; true = leave the spool as it is
+  /// Called for each window, for the manifest that this process is writing.
   std::function<void(const std::string& folder, int rank, const ManifestWindow&)> on_window;
 };
 
-/// Entries are opened through the descriptor, because the path may be replaced.
+/// Entries are opened through `fd`, because the path may be replaced.
 struct OpenFolder {
   Descriptor fd;
   std::string path;  // absolute
@@ -51,7 +51,7 @@ struct OpenFolder {
 };
 /// Follows links. On failure `fd` is -1 and errno is set.
 OpenFolder open_run_folder(const std::string& path);
-/// Names that end in ".spool", sorted.
+/// Returns the names that end in ".spool", sorted.
 std::vector<std::string> spool_entries(const OpenFolder& folder);
 
 /// Recovers the spool that an entry of the folder is or links to, then removes both. Both must belong to the effective

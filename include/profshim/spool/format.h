@@ -1,12 +1,12 @@
 // Layout of the spool, the file that holds a rank's events until they are written as traces: plain data at fixed
-// offsets. The job maps it MAP_SHARED and writes it; the writer thread and, after a crash, `profshim recover` read it.
+// offsets. The job maps it MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it.
 // Fields shared by threads are lock-free, address-free std::atomics.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
-// A chunk (64 KiB) holds runs: a RunHeader and events of one thread. A thread's first runs are short, so that threads
-// share chunks; a busy thread takes whole chunks. Another thread takes the unused part of an ended thread's run. A
-// chunk is freed once every window that may need it is published (written), or by limits.on_limit = "drop_old".
+// A chunk (64 KiB) holds runs; a run is a RunHeader and events of one thread. Threads share chunks; a busy thread takes
+// whole chunks. A chunk is freed once every window that may need it is published (written), or by limits.on_limit =
+// "drop_old".
 #pragma once
 
 #include <atomic>
@@ -38,18 +38,19 @@ inline constexpr std::uint32_t kMaxAnchors = 32;
 inline constexpr std::uint32_t kMaxPending = 32;
 inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
 #endif
-/// Index in the table. Anchor 0 stays: it fixes the offset to the wall clock. The others are a ring of the newest.
+/// Returns the index in anchors[]. Anchor 0 is kept, because it fixes the offset to the wall clock; the newest others
+/// form a ring.
 constexpr std::uint64_t anchor_place(std::uint64_t number) {
   return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
 }
 inline constexpr std::uint32_t kMaxOpenCalls = 62;
 inline constexpr std::uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Event);
-inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run of a whole chunk
+inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run that fills its chunk
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
-/// tid of the device block (events from CUPTI).
+/// Marks the Thread and the runs of CUPTI's events, instead of a tid.
 inline constexpr std::int32_t kDeviceTid = -1;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut and end with "..."
-inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts: ranks of a communicator, JSON values, the spec
+inline constexpr std::uint32_t kMaxText = 1u << 20;  // limit of other texts, such as JSON values
 
 /// Precedes a text in the string arena. The text's StringId is the arena offset of this header / 16.
 struct StringHeader {
@@ -59,7 +60,7 @@ struct StringHeader {
   // char text[length], padded to 16
 };
 
-/// The comments name the members of Definition that a kind uses.
+/// Each comment names the members of Definition that the kind uses.
 enum class DefinitionKind : std::uint32_t {
   kNone,
   kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank, parent id,
@@ -103,14 +104,14 @@ struct Window {
   std::atomic<Ticks> end;        // 0 while open
   std::uint64_t first_mark;      // number of its first StepMark; kNoMark without steps
   std::uint64_t end_mark;        // number of the closing StepMark, or one past the last
-  std::uint64_t dropped_before;  // events lost in the process before it opened
+  std::uint64_t dropped_before;  // events that the process lost before the window opened
   std::atomic<std::uint64_t> dropped_after;
   std::atomic<Ticks> last_step_end;  // end of the last step's range; 0 = unknown
   std::uint32_t limit_reason;        // StringId of the limit that closed it
   std::uint32_t complete;            // 1 = holds all intended steps
   std::uint64_t threadless_before;   // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
-  std::uint32_t epoch;  // when it opened
+  std::uint32_t epoch;  // epoch in which it opened
   std::uint32_t reserved;
   std::atomic<std::uint64_t> file;  // inode of its trace, set just before the file gets its name; else 0
   std::uint64_t reserved_2[2];
@@ -123,12 +124,12 @@ enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: 
 struct alignas(64) Thread {
   Event* next;  // next free event; valid in the recording process only
   Event* chunk_end;
-  std::atomic<std::uint32_t>* count;  // of the current run: first word of its header
+  std::atomic<std::uint32_t>* count;  // RunHeader::count of the current run
   std::uint32_t chunk;                // of the current run; kNoChunk = none
   std::uint32_t operators;            // PyTorch operators so far: see profshim/call_stack.h
   std::uint32_t open_calls;
   std::uint32_t index;
-  std::uintptr_t outermost[3];  // stack address of LayerScope's outermost call of kNone, kMpi, kNccl; 0 = none
+  std::uintptr_t outermost[3];  // for recorder::LayerScope: stack address of the outermost call of kNone, kMpi, kNccl
   // Second cache line.
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
@@ -138,7 +139,7 @@ struct alignas(64) Thread {
   std::atomic<std::uint32_t> nowhere;   // `count` points here while the thread has no run
   char name[16];
   std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads; null = no run
-  std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing. Owner thread only.
+  std::uint64_t lost_pushes;                            // NVTX pushes that found open[] full: their pops close nothing
   // Calls in flight: they show where a hung or killed thread was. begin == 0: free slot.
   Event open[kMaxOpenCalls];
 };
@@ -147,7 +148,7 @@ static_assert(sizeof(Thread) == 64 * 64);
 enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
 struct alignas(64) ChunkHeader {
   std::atomic<ChunkState> state;
-  std::atomic<std::uint32_t> next;   // free list or sealed list
+  std::atomic<std::uint32_t> next;   // chunk in the free or sealed list
   std::atomic<std::uint32_t> users;  // runs that a thread has or may get
   std::uint32_t reserved0;
   Ticks latest;  // once sealed: end of its latest event; 0 = no event
@@ -155,12 +156,12 @@ struct alignas(64) ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
-/// Follows the chunk's header, or the room of the previous run. A run of the device block has a whole chunk.
+/// Stands behind the chunk's header or the previous run's `room` events.
 struct alignas(64) RunHeader {
-  std::atomic<std::uint32_t> count;  // complete events (release after the event's store); first word: see Thread
-  std::atomic<std::uint32_t> room;   // events that fit (release once the next run's header is complete)
+  std::atomic<std::uint32_t> count;  // complete events; stored (release) after the event
+  std::atomic<std::uint32_t> room;   // events that fit; stored (release) once the next run's header is complete
   std::uint32_t thread;
-  std::uint32_t sequence;  // number of the run in its block
+  std::uint32_t sequence;  // number of the run in its Thread
   std::int32_t tid;
   char name[16];
   std::uint32_t reserved[7];

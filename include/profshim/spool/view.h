@@ -14,17 +14,17 @@
 
 namespace profshim::spool {
 
-/// The `count` complete events of a run, all inside its chunk.
+/// A run with its `count` complete events, all inside one chunk.
 struct Run {
   const RunHeader* header;
   const Event* events;
   std::uint32_t count;
 };
 
-/// Text for problems[] about threads without a block; "" = none.
+/// Returns a sentence about threads without a block; "" = none.
 std::string threads_lost_sentence(const SpoolHeader& h);
 
-/// Trusts no number in the spool: offsets and ids are checked.
+/// Reads a spool, but trusts no number in it: offsets and ids are checked.
 class View {
  public:
   /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
@@ -58,7 +58,7 @@ class View {
     }
   }
   /// Convert between an event and its number among the slots of all chunks, headers included. slot_of() takes only
-  /// events of for_each_run(), slot() only numbers of slot_of().
+  /// events from for_each_run(), slot() only numbers from slot_of().
   const Event& slot(std::uint32_t number) const { return slots()[number]; }
   std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
   const Window& window(std::uint64_t number) const;  // entry number % kMaxWindows

@@ -1,4 +1,4 @@
-// The events that TraceWriter writes into a Kineto trace. Their words in JSON: src/trace/schema.h.
+// The events that TraceWriter writes into a Kineto trace. src/trace/schema.h has their JSON words.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Category : std::uint8_t {
   kRankFlow,  // flows between ranks in merged traces: messages, requests, collectives
 };
 
-/// Valid JSON, copied without a check.
+/// Valid JSON, which the writer copies without a check.
 struct RawJson {
   std::string_view text;
 };

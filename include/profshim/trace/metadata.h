@@ -23,15 +23,15 @@ struct RecordingInfo {
   std::optional<std::int64_t> window;  // its number in the run
   bool complete = true;                // false: the end of the job cut the window
   bool truncated = false;              // a limit of the spec closed the window
-  bool recovered = false;              // by `profshim recover`
+  bool recovered = false;              // written by `profshim recover`
   std::uint64_t dropped = 0;           // lost events
-  /// Losses by path in the object: "device.lost_in_process", 2.
+  /// Numbers of losses, by path in the object: "device.lost_in_process", 2.
   std::vector<std::pair<std::string, std::int64_t>> losses;
   std::vector<std::string> problems;  // one sentence each: what is lost
   std::optional<RecordedCpu> cpu;
 };
 
-/// A rank of a merged trace: element of "merged".
+/// A rank of a merged trace: an element of "merged".
 struct MergedRankInfo {
   int rank = -1;
   std::string host, clock;     // clock: see MergedRank (profshim/analysis/merge.h)
@@ -42,9 +42,9 @@ struct MergedRankInfo {
 };
 
 struct TraceMetadata {
-  /// Largest accepted time: a sum of three fits into 64 bits.
+  /// Largest accepted time: three such times can be added in 64 bits.
   static constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
-  /// True if `ns`, in a trace without base time, is wall-clock time (after 2001), as in older Kineto, not time since
+  /// True if `ns`, in a trace without base time, counts from 1970 (it is after 2001), as in older Kineto, not from
   /// boot.
   static constexpr bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
@@ -53,7 +53,7 @@ struct TraceMetadata {
   bool profile_memory = false;
   std::vector<std::string> devices;  // elements of deviceProperties, as JSON
 
-  // distributedInfo
+  // Members of distributedInfo.
   int rank = -1, world_size = -1;
   std::string backend;
   struct Group {
@@ -65,7 +65,7 @@ struct TraceMetadata {
   std::vector<Group> groups;  // pg_config
 
   std::string profshim;                    // the object as JSON; "" in traces of other tools
-  std::optional<RecordingInfo> recording;  // `profshim`, parsed
+  std::optional<RecordingInfo> recording;  // contents of `profshim`
   std::vector<MergedRankInfo> merged;      // empty if not merged
 
   /// Parses one top-level member, as passed to TraceVisitor::metadata. Ignores unknown members.

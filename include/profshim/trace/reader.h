@@ -11,10 +11,10 @@
 
 namespace profshim {
 
-/// Views are valid during the callback only.
+/// One event; its views are valid during the callback only.
 struct ReadEvent {
   std::string_view phase, category, name;
-  // A pid or tid in the file is a number or a text ("Spans").
+  // In the file, a pid or tid is a number or a text ("Spans").
   bool pid_is_number = false, tid_is_number = false, has_pid = false, has_tid = false;
   std::int64_t pid = 0, tid = 0;
   std::string_view pid_text, tid_text;
@@ -29,11 +29,12 @@ struct ReadEvent {
   std::uint64_t offset = 0;  // byte position in the uncompressed file
 
   bool is(char letter) const { return phase.size() == 1 && phase[0] == letter; }
-  /// Returns "ph"; 0 if it is not one letter.
+  /// Returns the letter of "ph"; 0 if it is not one letter.
   char letter() const { return phase.size() == 1 ? phase[0] : '\0'; }
 };
 struct TraceVisitor {
-  /// Receives each top-level member except traceEvents, as compact JSON. `before_events`: it stands before traceEvents.
+  /// Receives each top-level member except traceEvents, as compact JSON. `before_events`: the member stands before
+  /// traceEvents.
   std::function<void(std::string_view key, std::string_view json, bool before_events)> metadata;
   std::function<bool(const ReadEvent&)> event;  // returns false to stop
   /// Receives the uncompressed file in pieces, each before the events in it.
@@ -41,7 +42,7 @@ struct TraceVisitor {
 };
 struct ReadResult {
   bool ok = false;
-  std::string error;  // one line with byte position
+  std::string error;  // one line, with the byte position
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
@@ -53,7 +54,7 @@ struct ReadResult {
   std::string useless() const;
 };
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
-/// From memory, for tests and fuzzers.
+/// The same from memory, for tests and fuzzers.
 ReadResult read_trace_bytes(std::string_view bytes, const TraceVisitor& visitor);
 
 }  // namespace profshim

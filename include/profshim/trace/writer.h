@@ -1,5 +1,4 @@
-// TraceWriter: writes a Kineto trace as a stream into a ByteSink. Formats events itself, for speed; other JSON comes
-// from JsonWriter.
+// TraceWriter: writes a Kineto trace as a stream into a ByteSink.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace profshim {
 struct TraceHeader {
   Rank rank;
   std::string backend = "mpi";
-  /// One element of pg_config. `ranks`: world ranks as "[0, 1]".
+  /// An element of pg_config. `ranks`: world ranks as "[0, 1]".
   struct Group {
     std::string name, description, ranks;
     std::int64_t size = 0;
@@ -29,7 +28,7 @@ struct TraceHeader {
   std::int64_t base_time_ns = 0;
   /// Elements of deviceProperties as JSON, by id.
   std::vector<std::string> devices;
-  /// More members, key and JSON value: top-level, of distributedInfo, of the "profshim" object.
+  /// More members as key and JSON value: at top level, in distributedInfo, in the "profshim" object.
   std::vector<std::pair<std::string, std::string>> members;
   std::vector<std::pair<std::string, std::string>> distributed;
   std::vector<std::pair<std::string, std::string>> profshim;
@@ -40,7 +39,7 @@ struct TraceHeader {
 /// the base are exact in a double.
 std::int64_t base_time_for(std::int64_t unix_ns);
 
-/// Takes a trace's bytes. Returns false if the writer should stop (disk full).
+/// Takes a trace's bytes. Its functions return false if the writer should stop (disk full).
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
@@ -48,8 +47,8 @@ class ByteSink {
   virtual bool close() = 0;
 };
 std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
-/// Writes one gzip member to `out`, at level 1 to 9. `threads` threads compress; the caller's thread, if 0 or if none
-/// can be started. close() ends the member and closes `out`.
+/// Writes one gzip member to `out`, at level 1 to 9, compressed by `threads` threads, or by the caller's if none can be
+/// started. close() ends the member and closes `out`.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
 /// Never throws. After a failed write all calls do nothing. Names may hold any bytes: control characters are escaped,

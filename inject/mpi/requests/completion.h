@@ -10,7 +10,6 @@ namespace profshim::mpi {
 
 class Completion {
  public:
-  /// Call before the real function, which overwrites the handles.
   explicit Completion(Call& call);
   ~Completion();
   Completion(const Completion&) = delete;
@@ -41,7 +40,7 @@ class Completion {
   Ticks end_ = 0;
   Found inline_[kInline];
   Found* found_ = inline_;
-  // Statuses that the caller ignores and we need; up to kInline on the stack, not cleared.
+  // For statuses that the caller ignores.
   std::unique_ptr<int[]> many_statuses_;
   alignas(8) int statuses_[kInline * kMaxStatusInts];
 };

@@ -11,7 +11,7 @@ namespace profshim::mpi {
 
 struct Persistent {
   Event model;
-  std::atomic<Event*> slice{nullptr};  // null unless active and recorded
+  std::atomic<Event*> slice{nullptr};  // null unless started and recorded
   Communicator* collective_on = nullptr;
   std::uint32_t comm_id = 0;  // detects reuse of *collective_on
   std::atomic<std::uint32_t> next_free{0};

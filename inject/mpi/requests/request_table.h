@@ -1,5 +1,5 @@
 // Lock-free multimap from request handles to pending operations. Any thread, no allocation. Linear probing without
-// tombstones: entries lie within `reach` slots of their home, which counts them in `live`.
+// tombstones: entries lie within `reach` slots of their home (slot of the hash), which counts them in `live`.
 #pragma once
 
 #include <atomic>
@@ -45,14 +45,14 @@ inline bool put(Handle handle, std::uint64_t entry, const void* address) {
     while (reach <= i && !home.reach.compare_exchange_weak(reach, i + 1, std::memory_order_relaxed)) {
     }
     home.live.fetch_add(1, std::memory_order_relaxed);
-    slot.handle.store(handle, std::memory_order_release);  // pairs with find() and take()
+    slot.handle.store(handle, std::memory_order_release);  // pairs with find(), take()
     return true;
   }
   recorder::problem("mpi", "more than 131072 pending requests: further non-blocking operations show only their start");
   return false;
 }
 
-/// Slot after the last match: a Waitall over equal handles need not search from the home again.
+/// Slot after the last match, where a Waitall over equal handles searches on.
 struct Cursor {
   Handle handle = 0;
   std::uint32_t at = 0;
@@ -86,7 +86,7 @@ inline Place find(Handle handle, const void* address, Cursor& cursor) {
   return found;
 }
 
-/// Returns false if another thread took it.
+/// Returns false if another thread took the entry.
 inline bool take(const Place& place, Handle handle) {
   Slot& slot = slots[place.slot];
   std::uint64_t expected = handle;

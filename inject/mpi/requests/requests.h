@@ -1,7 +1,7 @@
-// Follows non-blocking operations from post to completion; a slice is the event of a pending one. Request handles are
-// not unique: Open MPI and MPICH share one among operations complete at their post, and reuse others at once. So the
-// request table is a multimap; the address of the request variable distinguishes equal handles if possible. Entries are
-// found before the completion function, which overwrites the handle, and taken after it.
+// Follows non-blocking operations; a slice is the event of a pending operation. Request handles are not unique: Open
+// MPI and MPICH give one to all operations that complete at their post, and reuse others at once. So the request table
+// is a multimap; among equal handles it prefers the same address of the request variable. Entries are found before the
+// completion function, which overwrites the handle, and taken after it.
 #pragma once
 
 #include <atomic>
@@ -22,12 +22,12 @@ inline bool any_open_operation() { return detail::open_operations.load(std::memo
 std::uint32_t add_posted_request(const Event& post, Handle request, const void* address);
 /// Call also outside windows. Each start copies `model`.
 void add_persistent_request(const Event& model, Communicator* collective_on, Handle request, const void* address);
-/// `start`: event of the call, null = not recorded. `only_one`: *start gets the request's args.
+/// `start` is the call's event; null = not recorded. If `only_one` (MPI_Start), it gets the request's arguments.
 void start_persistent_request(Event* start, bool only_one, Handle request, const void* address);
-/// For MPI_Request_free: the operation completes unseen, so the slice is dropped.
+/// For MPI_Request_free: drops the slice, as the operation completes unseen.
 void forget_request(Handle request, const void* address);
 
-/// Releases a committed or dropped slice. Accepts null.
+/// Releases a committed or dropped slice.
 inline void close_slice(Event* slice) {
   if (slice == nullptr) return;
   recorder::release_pending(slice);

@@ -2,15 +2,16 @@
 // read. Source: src/include/plugin/profiler/profiler_v{4,5,6}.h, src/include/plugin/nccl_profiler.h.
 // tests/unit/inject/nccl/profiler checks the offsets.
 //
-// From src/plugin/profiler.cc, plugin_open.cc and enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7:
-//   - While it creates a communicator, NCCL opens the library in NCCL_PROFILER_PLUGIN: a path, libnccl-profiler-X.so
-//     for "X", the process for STATIC_PLUGIN, nothing for "none". If unset: libnccl-profiler.so; without that file,
-//     since 2.28, the network plugin. NCCL takes the highest version it knows (2.32.3: v7, then v6).
+// From NCCL's src/plugin/profiler.cc, plugin_open.cc and enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7:
+//   - While it creates a communicator, NCCL opens the library that NCCL_PROFILER_PLUGIN names. "X" means
+//     libnccl-profiler-X.so, STATIC_PLUGIN the process itself, "none" no library. If unset, NCCL opens
+//     libnccl-profiler.so or else, since 2.28, the network plugin. It takes the highest version that it supports
+//     (2.32.3: v7, then v6).
 //   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the calling thread and keep our
-//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event, on the caller's thread, NCCL's
-//     (non-blocking communicators) or CUDA's (captured graph, or a launch that must wait).
-//   - v4: a task's parent is the event of its plan; without a handle for the plan, no task is reported. A group's tasks
-//     are sorted by size, so the call of a task is unknown.
+//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event on the caller's thread,
+//     NCCL's (non-blocking communicators) or CUDA's (captured graph, or a launch that must wait).
+//   - v4: a task's (operation's) parent is the event of its plan (launch). If the plan has no handle, its tasks
+//     are not reported. NCCL sorts a group's tasks by size, so a task's call is unknown.
 //   - Copy engine collectives and symmetric kernels have no task.
 #pragma once
 
@@ -49,7 +50,7 @@ struct PointToPointTask {
   std::uint8_t channels;
 };
 
-/// The head of an event descriptor. Versions extend union members only at their end.
+/// The first members of an event descriptor. Later versions append to the union's members.
 template <class Type>
 struct Description {
   Type type;
@@ -61,7 +62,7 @@ struct Description {
   };
 };
 using DescriptionV4 = Description<std::uint8_t>;
-using DescriptionV5 = Description<std::uint64_t>;  // and v6
+using DescriptionV5 = Description<std::uint64_t>;  // also v6
 
 /// The table at symbol ncclProfiler_vN.
 template <class Init, class Description>
@@ -73,12 +74,12 @@ struct Table {
   int (*record_event_state)(void* handle, int state, void* arguments);
   int (*finalize)(void* context);
 };
-/// `mask`: one variable for the whole process.
+/// `mask` is shared by the whole process.
 using InitV4 = int(void** context, int* mask, const char* name, std::uint64_t id, int nodes, int ranks, int rank,
                    void (*log)());
 using InitV5 = int(void** context, std::uint64_t id, int* mask, const char* name, int nodes, int ranks, int rank,
                    void (*log)());
 using TableV4 = Table<InitV4, DescriptionV4>;
-using TableV5 = Table<InitV5, DescriptionV5>;  // and v6
+using TableV5 = Table<InitV5, DescriptionV5>;  // also v6
 
 }  // namespace profshim::nccl::profiler

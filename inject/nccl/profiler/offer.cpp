@@ -52,7 +52,7 @@ bool value_in_file(const char* path, const char* name, Value& value) {
   return false;
 }
 
-/// Reads in NCCL's order: environment, then files. "" = not set.
+/// Reads as NCCL does: from the environment, then files. "" = not set.
 void read_variable(const char* name, Value& value) {
   value[0] = 0;
   if (const char* const set = std::getenv(name)) {
@@ -176,7 +176,7 @@ constinit std::atomic<bool> decided{false};
 }  // namespace
 
 void reserve_variable(const char* own_path) {
-  // If it is set, perhaps by a recording parent, only own_path() is needed.
+  // If NCCL_PROFILER_PLUGIN is set, perhaps by a recording parent, `entry` serves own_path() only.
   const bool is_set = std::getenv(kVariable) != nullptr;
   std::snprintf(entry, sizeof entry, "%s=%s", kReserved, own_path);
   if (!is_set) putenv(entry);

@@ -35,14 +35,14 @@ const Event* recorded_call() {
 
 bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
 
-/// Returns the begin of the recorded call on this thread, which identifies it; 0 = none. The writer ignores a begin
-/// shared by two threads.
+/// Returns the begin of the recorded call on this thread, which identifies the call; 0 = none. If two threads
+/// share a begin, the writer ignores it.
 Ticks enqueuing_call() {
   const Event* const call = recorded_call();
   return call != nullptr && launches_at_once(*call) ? call->begin : 0;
 }
 
-/// The same for v4: 0 unless the call launches exactly one operation.
+/// As enqueuing_call(), for interface v4: 0 unless the call launches exactly one operation.
 Ticks launching_call() {
   const Event* const call = recorded_call();
   if (call == nullptr) return 0;
@@ -172,9 +172,8 @@ Symbol* resolve_table(const void* table, const char* name) {
 }  // namespace
 }  // namespace profshim::nccl::profiler
 
-// Indirect functions, resolved at each dlsym(), instead of data: NCCL takes the highest version, and STATIC_PLUGIN
-// searches the whole process, so data would hide the job's older or later table. Before offer(), lookups find the same
-// as without this library. No program links against these symbols.
+// The tables are indirect functions (IFUNC), which each dlsym() resolves: until offer(), lookups find the same as
+// without this library. Data would hide the job's table: with STATIC_PLUGIN, NCCL searches the whole process.
 #define PROFILER_TABLE(name, table)                                                          \
   extern "C" {                                                                               \
   profshim::nccl::profiler::Symbol* profshim_find_##name() {                                 \

@@ -1,5 +1,5 @@
 // NCCL's profiler interface (capture.nccl_profiler): the only source of algorithm, protocol, channels and NCCL's
-// sequence number, which become a kNcclTask event beside the call's.
+// sequence number, which become a kNcclTask event beside the call's event.
 #pragma once
 
 #include <atomic>

@@ -62,7 +62,6 @@ class JsonText {
     }
     raw("\"");
   }
-  /// Writes at most kMaxString bytes.
   void string(std::string_view text) {
     raw("\"");
     characters(text);

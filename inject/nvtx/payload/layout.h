@@ -11,7 +11,6 @@
 
 namespace profshim::nvtx {
 
-/// A piece of the job's memory.
 struct Bytes {
   const std::uint8_t* data;
   std::size_t size;
@@ -25,7 +24,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// A payload with its schema. `offsets`: of the entries up to the current one.
+/// A payload, its schema, and the offsets of its entries up to the current one.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;
@@ -39,9 +38,9 @@ inline bool is_union(const Schema& schema) {
 inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0;
 }
-/// NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 = no array.
+/// Returns an NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 = no array.
 inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
-/// True for an array of characters in the payload, not the address of one.
+/// True if the payload contains the array of characters, not its address.
 inline bool is_sized_string(const nvtxPayloadSchemaEntry_t& entry) {
   return is_string(entry.type) && (array_kind(entry) != 0 || entry.arrayOrUnionDetail != 0);
 }
@@ -51,13 +50,13 @@ class PayloadLayout {
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
   TypeSize type_size(std::uint64_t type, int depth) const;
-  /// Size of one element: pointer, character or value.
+  /// Returns the size of one element: pointer, character or value.
   TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
-  /// `cursor`: end of the previous entry.
+  /// `cursor` is the end of the previous entry.
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// Number of elements; 0 if the schema names no valid length entry.
+  /// Returns the number of elements; 0 if the schema names no valid length entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
   /// Reads 1 to 8 bytes, zero-extended. Returns false if the type has another size or the bytes are out of bounds.

@@ -19,7 +19,7 @@ class ScalarWriter {
 
   /// Writes the value's name, its flags' names joined by '|', or its number.
   bool write_enum(const Schema& schema, const Bytes& bytes);
-  /// `width`: bytes of a character. Stops at a zero.
+  /// `width` is the size of a character. Stops at a zero.
   void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);
   /// Types without a JSON number become hexadecimal text.
   bool write(std::uint64_t type, const Bytes& data, bool is_message);

@@ -13,9 +13,9 @@ struct TypeSize {
   std::size_t bytes, align;
 };
 
-/// {0, 1} if NVTX does not define `type`.
+/// Returns {0, 1} if NVTX does not define `type`.
 inline TypeSize size_of_type(std::uint64_t type) {
-  // By type, from INVALID (0) to CHAR32 (27).
+  // Indexed from INVALID (0) to CHAR32 (27).
   static constexpr TypeSize kBasic[] = {
       {0, 1}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, {4, 4}, {4, 4}, {8, 8},   {8, 8}, {8, 8}, {8, 8}, {1, 1}, {1, 1}, {2, 2},
       {2, 2}, {4, 4}, {4, 4}, {8, 8}, {8, 8}, {4, 4}, {8, 8}, {16, 16}, {8, 8}, {8, 8}, {4, 4}, {1, 1}, {2, 2}, {4, 4}};
@@ -53,7 +53,7 @@ inline TypeSize size_of_type(std::uint64_t type) {
   }
 }
 
-/// 0 unless the type is text.
+/// Bytes of a character; 0 unless the type is text.
 inline std::size_t character_bytes(std::uint64_t type) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:

@@ -1,5 +1,6 @@
-// Hooks of libc10. The CPU's allocator calls ProfiledCPUMemoryReporter (same in 1.13 to 2.x), all others call
-// report...ToProfiler() (totals: int64_t in 1.13, size_t since). Source: c10/core/Allocator.cpp and CPUAllocator.cpp.
+// Hooks of the functions by which allocators report memory. The CPU's allocator calls ProfiledCPUMemoryReporter (same
+// in 1.13 to 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
+// c10/core/Allocator.cpp and CPUAllocator.cpp.
 #include "memory.h"
 
 #include <sys/mman.h>
@@ -65,7 +66,7 @@ bool recording() { return recorder::mode_has(kArmed | kMemory); }
 
 static_assert(sizeof(BlockTable) <= recorder::kBlockTableBytes);
 constinit std::atomic<BlockTable*> cpu_blocks{nullptr};
-constinit std::atomic<std::int64_t> cpu_bytes{0};  // sum of cpu_blocks
+constinit std::atomic<std::int64_t> cpu_bytes{0};  // sum of sizes in cpu_blocks
 
 void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, std::uint64_t reserved,
             c10::Device device, std::uint8_t flags = 0) {
@@ -99,7 +100,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
       "totals leave these blocks out");
 }
 
-/// Adds a block. A block that the job's profiler reports too makes one event.
+/// Adds and records a block. A block reported twice, for the job's profiler too, makes one event.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -150,7 +151,7 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
-/// A C++ program imports nothing: its first block shows that it uses PyTorch.
+/// A C++ program does not import PyTorch: its first block shows that it uses it.
 void attach_at_first_block() {
   static constinit std::atomic<bool> is_noticed{false};
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
@@ -184,7 +185,7 @@ void start_memory() {
                       "capture.profile_memory: no memory for the table of blocks: blocks of the CPU are not recorded");
     return;
   }
-  // A zeroed table is empty; a constructor would touch every page. Release pairs with the hooks' acquire loads.
+  // A zeroed table is empty; a constructor would touch every page.
   cpu_blocks.store(static_cast<BlockTable*>(memory), std::memory_order_release);
 }
 

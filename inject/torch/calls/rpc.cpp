@@ -1,4 +1,4 @@
-// Hooks of torch.distributed.rpc. PyTorch has ranges for requests only with its legacy profiler. TensorPipe's agent,
+// Hooks of torch.distributed.rpc. PyTorch makes ranges for requests only with its legacy profiler. TensorPipe's agent,
 // the only one since 1.13, is called by symbol, directly or through its virtual table. Source:
 // torch/csrc/distributed/rpc/{tensorpipe_agent,message,request_callback}.{h,cpp}, 1.13 to 2.x.
 #include <algorithm>
@@ -20,10 +20,10 @@
 
 namespace profshim::torch {
 
-/// c10::intrusive_ptr. Its destructor makes functions return it in memory.
+/// c10::intrusive_ptr. It has a destructor, so functions return it in memory.
 struct IntrusivePointer {
   void* value;
-  ~IntrusivePointer() {}  // NOLINT(modernize-use-equals-default): a defaulted one is trivial
+  ~IntrusivePointer() {}  // NOLINT(modernize-use-equals-default): a defaulted destructor is trivial
 };
 
 namespace {
@@ -87,14 +87,14 @@ struct Received {
   StringId from = 0, to = 0;
 };
 constexpr std::size_t kReceivedSlots = 1024;
-// Hash table. A newer message replaces an older one.
+// Hash table; newer messages replace older ones.
 constinit Received received[kReceivedSlots];
 constinit std::mutex received_mutex;
 
 struct State {
   StringId from = 0, to = 0;  // workers at both ends of the latest respond()'s pipe
-  bool is_sending = false;    // id() is called for a request of this worker
-  Event* request = nullptr;   // being sent; waits for set_id()
+  bool is_sending = false;    // inside the real send(), whose id() is not of a received request
+  Event* request = nullptr;   // event being sent; set_id() adds the id
   Event* served = nullptr;
 };
 constinit thread_local State state __attribute__((tls_model("initial-exec"))) = {};
@@ -170,7 +170,7 @@ void define_own_name(StringId name) {
   if (name == 0 || told.exchange(name, std::memory_order_relaxed) == name) return;
   const std::string_view worker = text(name);
   char json[160];
-  // PyTorch only accepts letters, digits, '-', '_' and ':'.
+  // Needs no escapes: PyTorch accepts only letters, digits, '-', '_' and ':'.
   constexpr std::size_t kLongest = 128;
   std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(std::min(worker.size(), kLongest)), worker.data());
   recorder::add_metadata(schema::ours::kRpcWorker, json);
@@ -228,7 +228,7 @@ void note_pipe(const void* agent, void* pipe) {
   errno = saved_errno;
 }
 
-/// Ends the request. `atomic_future`: a TensorPipeAgent::AtomicJitFuture: a flag, then the address of send()'s future.
+/// Ends the request. `atomic_future` is a TensorPipeAgent::AtomicJitFuture: a flag and the address of send()'s future.
 void on_answer(const void* const* atomic_future, std::uint8_t flags) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   const int saved_errno = errno;
@@ -244,7 +244,7 @@ void on_answer(const void* const* atomic_future, std::uint8_t flags) {
 #define NO_TYPE "6detail34intrusive_target_default_null_typeI"
 #define FUTURE "St10shared_ptrINS2_15AtomicJitFutureEE"
 
-// Arguments of class types such as intrusive_ptr, shared_ptr, vector and string are passed by address.
+// Arguments of class types (intrusive_ptr, shared_ptr, vector, string) are passed by address.
 #define SEND                                                                \
   AGENT                                                                     \
   "4sendERKNS1_10WorkerInfoEN3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE \

@@ -49,7 +49,7 @@ class Pickle {
         return text(4);
       case 0x8d:  // BINUNICODE8
         return text(8);
-      case 'K':  // BININT1, 2, BININT
+      case 'K':  // BININT1, BININT2, BININT
         return number(1);
       case 'M':
         return number(2);
@@ -131,7 +131,6 @@ class Pickle {
   std::string_view rest_;
 };
 
-/// The name of a function, in two parts.
 struct Function {
   std::string_view prefix, name;
 };
@@ -166,8 +165,8 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// Skips the first byte of a Python call, 0 or 1 (asynchronous). No pickle begins so. Source:
-/// torch/csrc/distributed/rpc/python_call.cpp.
+/// Returns a Python call's pickle, without the byte before it: 0 or 1 (asynchronous). No pickle begins with these.
+/// Source: torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);
   return payload.substr(has_flag ? 1 : 0);
@@ -190,8 +189,8 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// Returns the type of a request inside an autograd context: the first number of the pickle near the end of the
-/// payload. The pickle's length follows it. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
+/// Returns the type of a request inside an autograd context. The payload ends with a pickle, whose first number is the
+/// type, and the pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;

@@ -15,7 +15,7 @@
 namespace profshim {
 namespace {
 
-constexpr std::string_view kVersionKey = "profshim_baseline";  // identifies the file
+constexpr std::string_view kVersionKey = "profshim_baseline";  // first key of the file
 constexpr int kVersionOfFile = 1;
 constexpr std::size_t kMaxElements = 1 << 20;
 
@@ -42,7 +42,6 @@ void write_load(JsonWriter& json, const MachineLoad& load) {
   json.close_object();
 }
 
-/// Writes no blanks: numbers are most of the file.
 void write_numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
   JsonWriter list(JsonWriter::Layout::kCompact);
   list.open_list();
@@ -77,7 +76,7 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   json.close_list().close_object();
 }
 
-/// Fills the runs from json_leaves(). ok() is false after a leaf that does not fit.
+/// Fills the runs from json_leaves(). If a value does not fit, ok() is false.
 class Reader {
  public:
   explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}
@@ -89,7 +88,7 @@ class Reader {
       parts_.push_back(path.substr(at, dot - at));
       at = dot + 1;
     }
-    ok_ = ok_ && (place(value) || value.kind == Value::Kind::kJson);  // an empty list
+    ok_ = ok_ && (place(value) || value.kind == Value::Kind::kJson);  // kJson: an empty list
   }
   bool ok() const { return ok_ && version_ == kVersionOfFile; }
 
@@ -133,7 +132,7 @@ class Reader {
     return key == "rows" && parts_.size() >= 7 && row(rank, value);
   }
 
-  // write_rank() puts kind and name first.
+  // write_rank() puts kind and name before the numbers.
   bool row(ProfileRank& rank, const Value& value) {
     const std::string_view key = parts_[6];
     if (key == "kind") {

@@ -47,7 +47,7 @@ std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& ra
 struct Extremes {
   double least = 0, most = 0;
 };
-/// Extremes over all ranks: of each step's count, or of median times in microseconds.
+/// Returns the extremes of all counts, or of the ranks' median times in microseconds.
 Extremes extremes(const CheckRule& rule, const RunProfile& run) {
   std::vector<double> values;
   for (const ProfileRank& rank : run.ranks) {

@@ -36,7 +36,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // overhead is the profiler's; ranges and waits on streams repeat the host's
+      return std::nullopt;  // overhead; device ranges and waits, which the host has too
   }
 }
 
@@ -48,14 +48,14 @@ bool is_launch(std::string_view name) {
   return false;
 }
 
-/// False for calls of torch.distributed: they contain calls or kernels that count.
+/// False for calls of torch.distributed, whose inner calls or kernels count.
 bool is_communication(RowKind kind, std::string_view name) {
   if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
   if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
   return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }
 
-/// A step, or the whole file.
+/// One step; without steps, the whole file.
 struct Span {
   std::int64_t begin_ns, end_ns, number;
 };
@@ -77,7 +77,7 @@ class FileProfile {
       for (const Step& step : t.steps) {
         if (step.track == step_track_) spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number});
       }
-      // The job ended during the last step.
+      // The job ended during the last step: drop it.
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
       Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), 0};
@@ -112,7 +112,7 @@ class FileProfile {
   void add(const Slice& slice) {
     const auto kind = row_kind(slice.kind);
     const std::string_view name = timeline_->name_of(slice);
-    // An asynchronous slice repeats its non-blocking call.
+    // The non-blocking call of an asynchronous slice counts already.
     if (!kind || slice.asynchronous || name.starts_with(schema::name::kStepStart)) return;
     const Slice* made_by = &slice;
     if (is_device_work(slice.kind)) {
@@ -201,7 +201,7 @@ void check_same_process(const Part& first, const Part& part) {
 void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
   const std::size_t before = rank.steps.size();
   for (const auto& [number, nth] : part.steps) {
-    // Without steps, each window gets a number.
+    // Without steps, each window is one step.
     const std::int64_t name = has_steps ? number : static_cast<std::int64_t>(rank.steps.size());
     const auto same = [&](const auto& step) { return step.first == name; };
     rank.steps.emplace_back(name, std::count_if(rank.steps.begin(), rank.steps.end(), same));

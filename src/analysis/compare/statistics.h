@@ -6,15 +6,15 @@
 
 namespace profshim::analysis_detail {
 
-/// One-sided p of the Mann-Whitney test; 1 if a sample is empty.
+/// Returns the one-sided p of the Mann-Whitney test; 1 if a sample is empty.
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer);
 
-/// Smallest p that n and m steps can give: 1 / C(n + m, n).
+/// Returns the smallest p that n and m steps can give: 1 / C(n + m, n).
 double least_p(std::size_t n, std::size_t m);
-/// Steps that p <= `alpha` / `rows` needs; at least 3, one for each third.
+/// Returns the steps that p <= `alpha` / `rows` needs; at least 3, for in_every_third().
 std::size_t steps_needed(double alpha, std::size_t rows);
 
-/// Probability that Student's t exceeds `t`, which must be >= 0.
+/// Returns the probability that Student's t exceeds `t`, which must be >= 0.
 double student_tail(double t, std::size_t freedom);
 
 /// True if all thirds of `longer`, in order of time, have larger medians than all thirds of `shorter`.

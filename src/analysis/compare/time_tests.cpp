@@ -30,8 +30,8 @@ struct Pair {
   const OtherCauses& other_causes;
 };
 
-/// True if NEW is beyond the baseline's variation. `sign`: 1 = longer, -1 = shorter. After n normal values, the next
-/// follows Student's t with sqrt(1 + 1/n).
+/// True if the new run's median is beyond the variation of the baseline's runs. `sign`: 1 = longer, -1 = shorter.
+/// Tests with Student's t; sqrt(1 + 1/n) is for one new value.
 bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
   if (runs.size() < kRunsForVariation) return false;
   std::vector<double> base;
@@ -54,7 +54,7 @@ TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& 
   test.p = longer_p(pair.shorter, pair.longer);
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
   const double slower_cpu = variation_known ? 0 : std::min(pair.other_causes.cpu_us, options.cpu_noise * from);
-  // The load by other processes is a mean over whole windows: subtract it from means.
+  // busier_us is a mean over whole windows: subtract it from means.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
   const double left = grown_mean - pair.other_causes.busier_us;
   const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);

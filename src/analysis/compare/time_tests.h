@@ -11,7 +11,7 @@ namespace profshim::analysis_detail {
 struct StepPair {
   std::size_t base, run;
 };
-/// Throws std::runtime_error with one line if ranks differ or only one has steps.
+/// Throws std::runtime_error if the ranks differ or only one run has steps.
 void check_comparable(const RunProfile& base, const RunProfile& run);
 std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run);
 
@@ -20,19 +20,19 @@ using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&
 
 /// Growth that may have other causes than the program.
 struct OtherCauses {
-  double busier_us = 0;  // of the mean step: explained_us() in machine_load.h
-  double cpu_us = 0;     // CPU time of the median step, for the worst rank
+  double busier_us = 0;  // growth of the mean step by other load: explained_us()
+  double cpu_us = 0;     // growth of the median step's CPU time, on the worst rank
 };
 
 struct TimeSamples {
-  std::vector<double> base_us, run_us;  // slowest rank, for each step that all ranks have in both runs
+  std::vector<double> base_us, run_us;  // slowest rank's times in steps that all ranks have in both runs
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
-/// Sets `longer` and `shorter`. For times that depend on CPUs.
+/// Sets `longer` and `shorter`. Only for times that depend on CPUs.
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
-/// Fewest runs from which their variation is estimated.
+/// Fewest runs for an estimate of variation.
 inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {
@@ -41,11 +41,11 @@ enum class Cause : std::uint8_t {
   kRuns,     // possibly chance: runs differ as much
 };
 
-/// Over all runs of the baseline: the largest p, the medians of the run nearest to NEW.
+/// For all baseline runs: the largest p, and the medians of the run nearest to the new one.
 struct TimeTest {
   double base_us = 0, run_us = 0;
   double p = 1, least_p = 1;
-  bool large = false;  // beyond tolerance and floor
+  bool large = false;  // exceeds CompareOptions::tolerance and floor_us
   bool lasting = false;
   Cause cause = Cause::kProgram;
   std::size_t steps = 0;

@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 
 struct ArrowEnd {
-  std::uint64_t event = 0;  // written behind the event with this index
+  std::uint64_t event = 0;  // index of the event behind which it is written
   std::uint64_t arrow = 0;  // the same at both ends
   std::int64_t at_ns = 0;   // by the file's clock
   bool starts = false;
@@ -19,7 +19,7 @@ struct ArrowEnd {
 };
 std::string_view name_of(ArrowEnd::Kind kind);
 
-/// Arrow ends of each file, sorted by event. Sets the counts in `result`.
+/// Returns each file's arrow ends, sorted by event. Counts arrows in `result`.
 std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<RankTrace>& traces,
                                                const std::vector<ClockMap>& clocks, MergeResult& result);
 

@@ -12,14 +12,13 @@ struct Bounds {
   std::vector<ClockBound> at_least, at_most, ends;
 };
 
-/// Margin, since the time stamp counter is read unserialized and interpolated. Measured between processes of one
-/// machine: 0.3 us.
+/// Margin of each bound for inexact time stamps. Processes of one machine differed by 0.3 us.
 constexpr double kUneven_ns = 1000;
 
 /// Larger contradictions between clocks come from wrongly matched collectives.
 constexpr double kDoubt_ns = 100'000;
 
-/// Calls `pair` for each key in both lists, sorted by key.
+/// Calls `pair` for each key in both lists, which must be sorted by key.
 template <class Entry, class Pair>
 void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
   auto at = b.begin();
@@ -45,7 +44,7 @@ class Comparison {
       messages(ours.sent, theirs->second.received, true);
       messages(theirs->second.sent, ours.received, false);
     }
-    // A request is sent, executed and answered.
+    // A request is sent, then executed, then answered.
     in_both(reference_.requests, other_.served,
             [this](const Endpoint& sent, const Endpoint& served) { reference_first(sent.at_ns, served.at_ns); });
     in_both(other_.served_until, reference_.answers,
@@ -68,7 +67,7 @@ class Comparison {
   void other_first(std::int64_t theirs, std::int64_t ours) {
     found_.at_most.push_back({at(theirs), ahead(ours, theirs) + kUneven_ns});
   }
-  /// MPI keeps the order of messages. If counts differ, a window lacks messages: no pair is certain.
+  /// MPI keeps the order of messages. If the counts differ, a trace lacks some.
   void messages(const std::vector<Endpoint>& sent, const std::vector<Endpoint>& received, bool reference_sends) {
     if (sent.size() != received.size()) return;
     for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -85,7 +84,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// True if the bounds allow equal clocks. One host's traces may not: edited times, or two hosts of one name.
+/// True if the bounds allow equal clocks, as on one host; but two hosts may share a name.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
@@ -122,7 +121,7 @@ class Alignment {
   }
 
  private:
-  /// Places traces relative to the first, else to one already placed.
+  /// Aligns each trace with the first, else with one already aligned.
   void place_by_moments(std::vector<std::size_t>& open) {
     for (std::size_t from = 0; from < placed_.size(); ++from) {
       std::vector<std::size_t> left;
@@ -142,7 +141,8 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// Drops contradicting sync points matched by counting: different step numbers are likelier than a changed clock.
+  /// If sync points contradict each other, drops those matched by counting: miscounted steps are likelier than a
+  /// changed clock.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
@@ -179,7 +179,7 @@ class Alignment {
       warnings_.push_back(name_of(trace) + ": its clock contradicts that of " + name_of(traces_[reference]) +
                           ": one of them was set during the run, or the traces are of different jobs");
     }
-    // Converts to the clock of `reference`, then to that of the first trace.
+    // Converts to the clock of `reference`, then to the first trace's.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
     set_map(i, {trace.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,

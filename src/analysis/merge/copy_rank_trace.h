@@ -19,7 +19,7 @@ class FileCopy {
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
 
-  /// Call for all events, in file order.
+  /// Takes all events, in file order.
   void write(const ReadEvent& read);
 
  private:

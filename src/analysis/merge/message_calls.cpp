@@ -9,7 +9,7 @@ namespace {
 
 struct Row {
   HookId hook;
-  std::string_view name, behavior, payload, roles;  // as they are spelled in the table
+  std::string_view name, behavior, payload, roles;  // as mpi.def spells them
 };
 
 constexpr Row kRows[] = {
@@ -20,7 +20,7 @@ constexpr Row kRows[] = {
 
 MessageCall call_of(const Row& row) {
   const auto has = [&](std::string_view role) { return row.roles.find(role) != std::string_view::npos; };
-  if (row.payload == "Nothing" || has("Message") || has("Partitions")) return {};  // "Nothing": probes
+  if (row.payload == "Nothing" || has("Message") || has("Partitions")) return {};  // "Nothing": payload of probes
   const PeerKind peer = peer_kind(row.hook);
   const bool sends = peer == PeerKind::kDestination, receives = peer == PeerKind::kSource;
   if (row.behavior == "PersistentInit") return {.slice_sends = sends, .slice_receives = receives};

@@ -24,7 +24,7 @@ struct SyncPoint {
 };
 
 struct Endpoint {
-  std::uint64_t key = 0;  // same on both sides; of a message: begin of the call
+  std::uint64_t key = 0;  // same at both ends of a request; of a message: begin of the call
   std::int64_t at_ns = 0;
   std::uint64_t event = 0;
 };
@@ -47,7 +47,7 @@ struct RankTrace {
 
   std::vector<SyncPoint> sync_points;                   // sorted by key, unique
   std::unordered_map<std::uint64_t, Channel> channels;  // key: hash of communicator, ranks and tag
-  // torch.distributed.rpc; sorted by key.
+  // Requests of torch.distributed.rpc; sorted by key.
   std::vector<Endpoint> requests, served;       // request sent, execution began
   std::vector<Endpoint> served_until, answers;  // execution ended, answer received
 };

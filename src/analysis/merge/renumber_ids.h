@@ -12,14 +12,14 @@ namespace profshim::analysis_detail {
 
 struct Renumbering {
   std::unordered_map<std::int64_t, std::int64_t> pids;
-  /// Added to every id of the trace. A launch and its flow keep a common id.
+  /// Added to every id of the trace, so that a launch and its flow keep a common id.
   std::int64_t added = 0;
   std::uint64_t file = 0;
 
   std::int64_t id(std::int64_t id) const;
 };
 
-/// Sets MergedRank::first_pid. Ids from `next_id` are unused.
+/// Sets MergedRank::first_pid, and `next_id` above all counted ids.
 std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 

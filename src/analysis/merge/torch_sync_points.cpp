@@ -16,19 +16,19 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Gloo's operations that synchronize all ranks of a group; all_to_all may have empty parts.
+/// Gloo's operations that synchronize a group. Not all_to_all, whose parts may be empty.
 enum class Work : std::uint8_t { kNone, kAllReduce, kAllGather, kBarrier };
 constexpr std::size_t kWorks = 4;
 
 Work work_of(std::string_view function) {
   const std::string name = letters(function);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (has("allreduce") || has("reducescatter")) return Work::kAllReduce;  // gloo has no reduce_scatter
+  if (has("allreduce") || has("reducescatter")) return Work::kAllReduce;  // gloo has only allreduce
   if (has("allgather")) return Work::kAllGather;
   return has("barrier") ? Work::kBarrier : Work::kNone;
 }
 
-/// A collective call; all ranks of a group make these in one order.
+/// A collective call; all ranks of a group make these in the same order.
 struct Call {
   std::int64_t begin_ns = 0, thread = 0, external_id = 0;
   std::uint64_t group = 0;
@@ -61,7 +61,7 @@ Span span_of(const ReadEvent& e, std::uint64_t place) {
   return {e.ts_ns, bounded_sum(e.ts_ns, std::max<std::int64_t>(e.duration_ns, 0)), place};
 }
 
-/// True for "[[[8, 0]], []]".
+/// True if a dimension is 0, as in "[[[8, 0]], []]".
 bool has_empty_tensor(std::string_view dims) {
   for (std::size_t at = dims.find('0'); at != std::string_view::npos; at = dims.find('0', at + 1)) {
     const auto is_digit = [&](std::size_t i) { return i < dims.size() && dims[i] >= '0' && dims[i] <= '9'; };
@@ -70,7 +70,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// Only gloo's operations can be assigned to their calls.
+/// True for work that cannot be assigned to its calls, unlike gloo's.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),
@@ -83,7 +83,7 @@ constexpr std::string_view kGloo = schema::name::kGlooStart, kOperators = schema
 
 struct TorchSyncPoints::Impl {
   std::vector<Call> calls;      // record_param_comms, with arguments
-  std::vector<Call> operators;  // c10d::allreduce_, without a group
+  std::vector<Call> operators;  // c10d::allreduce_ and others, without a group
   std::vector<Kernel> kernels;
   std::vector<Span> work[kWorks];
   struct Running {
@@ -171,7 +171,7 @@ struct TorchSyncPoints::Impl {
     return key;
   }
 
-  /// Sorts the steps. False if they overlap or repeat.
+  /// Sorts the steps. Returns false if they overlap or repeat.
   bool prepare_steps() {
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     constexpr std::int64_t kRounding_ns = 1000;
@@ -191,7 +191,7 @@ struct TorchSyncPoints::Impl {
     return ns < step.end_ns ? &step : nullptr;
   }
 
-  /// Finds the kernel of each NCCL call by External id. Other kernels with that id lack the arguments of a collective.
+  /// Finds the kernel of each NCCL call by External id.
   void kernel_spans(Spans& spans) {
     std::unordered_map<std::int64_t, std::uint32_t> by_id;
     std::unordered_set<std::int64_t> twice;
@@ -207,8 +207,7 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Finds when gloo's calls ran. Gloo starts them in order but may run several at once: then only the last end is
-  /// certain. The last calls may lack work.
+  /// Finds when gloo's calls ran. Gloo starts them in order but may run several at once: only the last end is certain.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -237,8 +236,7 @@ struct TorchSyncPoints::Impl {
     }
   }
 
-  /// True if one thread and its backward threads made all calls: those of other threads may differ in order between
-  /// ranks.
+  /// True if one thread and autograd's threads made all calls: with more threads, the order may differ between ranks.
   bool in_order(const Numbers& numbers, const Step* step) const {
     std::optional<std::int64_t> thread;
     if (step != nullptr) thread = step->thread;
@@ -309,7 +307,7 @@ void TorchSyncPoints::begins(const ReadEvent& e) {
   if (e.name.starts_with(kGloo) && is_whole(e)) impl_->running[e.id] = {work_of(e.name), e.ts_ns};
 }
 
-// kNoEvent, since no arrow can be bound to an asynchronous slice, which has no thread.
+// Adds kNoEvent: an arrow needs a thread, which asynchronous slices lack.
 void TorchSyncPoints::ends(const ReadEvent& e) {
   const auto at = impl_->running.find(e.id);
   if (at == impl_->running.end()) return;

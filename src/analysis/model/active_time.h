@@ -22,7 +22,7 @@ struct ActiveTime {
   double exposed_communication_ns() const;
 };
 
-/// Returns each device's activity, not merged. Communication: kernels with a collective's arguments or name.
+/// Returns each device's activity, before merge(). Kernels with a collective's arguments or name are communication.
 std::map<std::int64_t, ActiveTime> device_activity(const Timeline& timeline);
 
 }  // namespace profshim::analysis_detail

@@ -13,7 +13,7 @@ struct Point {
   double t, y;
 };
 
-/// Lower convex hull (`sign` = 1), or the upper hull, mirrored (-1).
+/// Returns the lower convex hull (`sign` = 1), or the upper hull, mirrored (-1).
 std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
   std::vector<Point> points;
   points.reserve(bounds.size());
@@ -38,12 +38,13 @@ class Lines {
   Lines(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most, std::int64_t origin)
       : above_(find_hull(at_most, origin, 1)), below_(find_hull(at_least, origin, -1)) {}
 
-  /// At t = 0: the highest line below all upper bounds, the lowest above all lower bounds. Negative room: no line fits.
+  /// At t = 0: the highest line below all upper bounds, the lowest above all lower bounds. If room() is negative, none
+  /// fits.
   double highest(double slope) const { return least_offset(above_, slope); }
   double lowest(double slope) const { return -least_offset(below_, -slope); }
   double room(double slope) const { return highest(slope) - lowest(slope); }
 
-  /// Returns the only peak of `value`.
+  /// Returns where `value` has its only peak.
   template <class Value>
   static double find_peak(double from, double to, const Value& value) {
     constexpr int kTurns = 100;  // enough for double precision
@@ -54,7 +55,7 @@ class Lines {
     return (from + to) / 2;
   }
 
-  /// Slope closest to `limit` for which a line fits, as one does for `best`.
+  /// Returns the slope closest to `limit` for which a line fits. One must fit for `best`.
   double find_last_slope(double best, double limit) const {
     if (room(limit) >= 0) return limit;
     double inside = best, outside = limit;
@@ -128,7 +129,7 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
   }
   const double from = lines.find_last_slope(best, -kMostDrift), to = lines.find_last_slope(best, kMostDrift);
   const Ends known_ends(ends, fit.origin_ns);
-  // Few points give loose bounds of the drift.
+  // Without ends, assume no drift.
   fit.drift = std::clamp(known_ends.empty() ? 0 : known_ends.slope(), from, to);
   const double highest = lines.highest(fit.drift), lowest = lines.lowest(fit.drift);
   fit.offset_ns =

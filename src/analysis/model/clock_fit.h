@@ -29,8 +29,8 @@ struct ClockFit {
 /// adjtime() and NTP slew by at most 500 ppm.
 inline constexpr double kMostDrift = 500e-6;
 
-/// `ends`: differences at ends of the same collective; may be empty. If no line fits (a clock was set), returns the one
-/// that breaks the bounds least, with the excess as error.
+/// `ends`: clock differences at the ends of collectives; may be empty. If no line fits (a clock was set), returns the
+/// line that breaks the bounds least, with the excess as error.
 ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most,
                    std::span<const ClockBound> ends, std::int64_t first_ns, std::int64_t last_ns);
 

@@ -1,4 +1,4 @@
-// Properties of collectives by their names in PyTorch, NCCL, gloo and MPI.
+// Finds properties of collectives by their names in PyTorch, NCCL, gloo and MPI.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ CollectiveFamily collective_family(std::string_view function);
 /// "allreduce" for all_reduce and AllReduce.
 std::string letters(std::string_view function);
 
-/// Kernels of NCCL, RCCL and vLLM.
+/// True for collective kernels of NCCL, RCCL and vLLM.
 bool is_collective_kernel(std::string_view name);
 
 }  // namespace profshim::analysis_detail

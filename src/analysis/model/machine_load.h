@@ -1,4 +1,4 @@
-// Load of the machines of a run, and its effect on step times.
+// Computes the load of a run's machines and its effect on step times.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ std::optional<WindowLoad> window_load(const Timeline& timeline);
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks);
 
-/// Mean CPUs used by the rank; -1 = unknown.
+/// Returns how many CPUs the rank used on average; -1 = unknown.
 double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 
-/// Upper bound for growth of the mean step without a change of the program. Adds up:
-///  - Waits of ready threads for a CPU, over all ranks, since they wait for each other one after the other. At most
-///    twice the time of other processes (counted in ticks of 10 ms): longer waits are the program's.
-///  - The job's share of CPUs that the host of a virtual machine took away.
-///  - Shared cores: two hardware threads take up to twice as long, and a virtual machine does not tell which share one.
+/// Returns how much the mean step may grow without a change of the program. Sums up:
+///  - Waits of ready threads for a CPU, over all ranks, since ranks wait for each other. At most twice the CPU time of
+///    other processes, which is counted in ticks of 10 ms: longer waits are the program's.
+///  - The job's share of the CPU time that the hypervisor took away.
+///  - Shared cores: threads on one core take up to twice as long.
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us);
 

@@ -18,7 +18,7 @@ class OneJob {
     std::string path, run_name;
     int world_size = -1;
   };
-  std::map<std::string, Seen> runs_;  // by host: without a job id, each host makes its own run name
+  std::map<std::string, Seen> runs_;  // by host, since each may make its own run name
   Seen sized_;                        // first trace with a world size
 };
 

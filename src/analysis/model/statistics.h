@@ -13,7 +13,7 @@ namespace profshim::analysis_detail {
 inline double to_us(double ns) { return ns / 1000; }
 inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-/// Sum within the years 1896 to 2116: no difference of two such sums overflows.
+/// Returns a + b, limited to the years 1896 to 2116: no difference of two such sums overflows.
 constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kLatest = std::int64_t{1} << 62, kEarliest = -(std::int64_t{1} << 61);
   std::int64_t sum = 0;

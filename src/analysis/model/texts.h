@@ -10,7 +10,7 @@
 
 namespace profshim::analysis_detail {
 
-/// 0 = "".
+/// Index of a text; 0 = "".
 using TextId = std::uint32_t;
 
 /// Views of texts stay valid as long as the object, also after a move.
@@ -28,7 +28,7 @@ class Texts {
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-/// True for each TextId that matches. Asks once per text instead of once per event.
+/// Returns true for each TextId that matches. Tests each text once.
 template <class Predicate>
 std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
   std::vector<bool> result(texts.size());

@@ -1,5 +1,4 @@
-// One rank's trace in memory, of profshim or any Kineto (format: src/trace/schema.h). Tool only; not shared between
-// threads.
+// Holds one rank's trace, of profshim or any Kineto (format: src/trace/schema.h). Not shared between threads.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +46,7 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 /// A complete event, or a begin and end pair.
 struct Slice {
-  std::int64_t begin_ns = 0;  // since the epoch; as in the file without a base time
+  std::int64_t begin_ns = 0;  // since the epoch; without a base time, as in the file
   std::int64_t duration_ns = 0;
   std::int64_t correlation = 0;  // joins a call and its device activity; 0 = none
   std::int64_t external_id = 0;  // joins an operator, its calls and their device activity; 0 = none
@@ -77,11 +76,11 @@ struct Communication {
   std::int64_t sequence = -1;
   std::int64_t peer = -1;           // rank in the group
   std::int64_t from = -1, to = -1;  // ranks in the job: "Src Rank", "Dst Rank"
-  // "MPI polling": number of calls, time in them.
+  // Of "MPI polling": number of polls, time in them.
   std::int64_t polls = 0, in_calls_ns = 0;
 };
 
-/// [memory] or [OutOfMemory].
+/// An event [memory] or [OutOfMemory].
 struct MemoryRecord {
   std::int64_t at_ns = 0, bytes = 0;
   std::uint32_t track = 0;
@@ -90,7 +89,7 @@ struct MemoryRecord {
   bool failed = false;
 };
 
-/// ProfilerStep#N.
+/// An event ProfilerStep#N.
 struct Step {
   std::int64_t number = 0, begin_ns = 0, duration_ns = 0;
   std::uint32_t track = 0;
@@ -115,9 +114,9 @@ struct Timeline {
   bool truncated = false;
   std::uint64_t dropped = 0;
   bool profile_memory = false;
-  std::optional<RecordingInfo> recording;  // of profshim only
+  std::optional<RecordingInfo> recording;  // only in traces of profshim
   std::optional<MergedRankInfo> merged;    // in merged traces
-  std::vector<std::string> warnings;       // start with the path
+  std::vector<std::string> warnings;       // each starts with the path
 
   Texts texts;
   std::vector<Track> tracks;
@@ -133,8 +132,8 @@ struct TimelineOptions {
   bool input_dims = false;  // keep "Input Dims"
 };
 
-/// One timeline for each rank. Throws std::runtime_error with one line that starts with the path if the file is not a
-/// trace or has no events. If the file ends early, sets `truncated` and a warning.
+/// Returns one timeline for each rank. Throws std::runtime_error with one line if the file is no trace or has no
+/// events. If it ends early, sets `truncated` and a warning.
 std::vector<Timeline> load_timelines(const std::string& path, const TimelineOptions& options = {});
 /// Loads a trace from memory, plain or gzip; returns the first timeline.
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options = {});

@@ -8,8 +8,8 @@
 
 namespace profshim::analysis_detail {
 
-/// Reads the files again. Returns each rank's clock in the window with its largest error. `why_not`: a sentence if
-/// clocks cannot be compared.
+/// Reads the files again. Returns each rank's clock in the window with its largest error. If that fails, `why_not` gets
+/// a sentence.
 std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not);
 

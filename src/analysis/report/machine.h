@@ -1,4 +1,4 @@
-// CPU times in a report: whether ranks waited for CPUs.
+// Reports CPU times, and whether ranks waited for CPUs.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace profshim::analysis_detail {
 
-/// No rows if the traces lack CPU times.
+/// Has no rows if the traces lack CPU times.
 ViewTable cpu_table(const std::vector<TraceDescription>& traces);
-/// Adds a sentence if a rank waited for a tenth of the time.
+/// Adds a sentence if a rank waited for CPUs a tenth of the time.
 void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

@@ -148,7 +148,7 @@ void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
                                     : "PyTorch's profiler (Kineto)");
 }
 
-/// Operators and calls of all ranks together, sorted by self time.
+/// Returns operators and calls of all ranks, by self time.
 ViewTable operators_of(const KeyTable& keys) {
   struct Sum {
     std::int64_t calls = 0;
@@ -230,7 +230,6 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
                                            "several ranks."
                                          : "Traces of one rank cannot show who waited for whom.");
   }
-  // The column is shown only if a call had not ended.
   const bool unfinished =
       std::any_of(calls.rows.begin(), calls.rows.end(),
                   [at = column_index(calls, "unfinished")](const auto& row) { return number_of(row[at]) > 0; });

@@ -71,7 +71,7 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   return ranks;
 }
 
-/// Ranks whose step times and parts differ most from the medians.
+/// Returns the ranks whose times differ most from the medians.
 std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
   std::vector<std::pair<double, int>> unlike;
   for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
@@ -89,7 +89,7 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-/// A line of step times per rank; with many ranks, the slowest and the range of all.
+/// Plots step times: a line per rank; with many ranks, the slowest and the range.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {
@@ -257,7 +257,7 @@ void judge_durations(const std::vector<StepTimes>& steps, std::vector<ReportFind
   for (const auto& [number, us] : longest) {
     if (us > kTwice * middle) slow.emplace_back(us, number);
   }
-  constexpr std::size_t kFewest = 5;  // fewer are too few for a median
+  constexpr std::size_t kFewest = 5;  // fewer steps are too few for a median
   if (slow.empty() || longest.size() < kFewest) return;
   std::sort(slow.begin(), slow.end(), std::greater<>());
   verdict.push_back({Level::kNotice, counted(slow.size(), "step") + " of " + std::to_string(longest.size()) +

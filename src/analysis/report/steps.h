@@ -7,7 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// `windows`: each whole trace as one step, for traces without steps.
+/// `windows` has each whole trace as one step, for traces without steps.
 ReportSection steps_section(const View& steps, const View& windows);
 void judge_steps(const View& steps, const View& windows, std::vector<ReportFinding>& verdict);
 

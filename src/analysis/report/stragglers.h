@@ -1,5 +1,5 @@
-// Finds who waited for whom: a rank's wait is its duration of a collective minus the shortest, that of the last rank to
-// enter. Clocks do not matter.
+// Finds who waited for whom. A rank's wait is its duration of a collective minus the shortest duration, that of the
+// last rank to enter. Clocks do not matter.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Waits {
 
  private:
   struct Rank {
-    std::int64_t met = 0, last = 0;  // collectives; those it entered last
+    std::int64_t met = 0, last = 0;  // its collectives; those it entered last
     double waited_us = 0, caused_us = 0;
   };
   struct Instance {

@@ -16,10 +16,10 @@ const ViewTable& table_of(const View& view, std::string_view key);
 /// Returns these columns in this order. Skips keys that the table lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// Adds a note if it drops rows. `which` describes the kept rows.
+/// If it drops rows, adds a note. `which` describes the kept rows there.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
-/// Rows of "all", or of the only rank.
+/// Returns the rows of rank "all", or of the only rank.
 ViewTable of_all_ranks(const ViewTable& table);
 
 }  // namespace profshim::analysis_detail

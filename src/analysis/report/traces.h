@@ -14,7 +14,7 @@
 
 namespace profshim::analysis_detail {
 
-/// A rank's clock against the first rank's.
+/// A rank's clock, compared with the first rank's.
 struct RankClock {
   int rank = -1;
   std::string host, clock;  // as in MergedRank
@@ -43,11 +43,11 @@ struct LoadedTrace {
   TraceDescription description;
 };
 
-/// Adds the clocks of a merged trace to `clocks`.
+/// Loads all ranks of a file. Adds a merged trace's clocks to `clocks`.
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
-/// "" if no two traces are of one rank and window; else a sentence that names two.
+/// Returns "" if no two traces are of one rank and window; else a sentence that names two.
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
 /// Makes the trace one step, on the thread with the most time in calls.

@@ -12,13 +12,12 @@
 
 namespace profshim::analysis_detail {
 
-/// "1 rank", "2 ranks"
 template <class Number>
 std::string counted(Number n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }
 
-/// Empty if the rank is unknown.
+/// Returns an empty cell if the rank is unknown.
 inline Cell rank_cell(int rank) { return rank >= 0 ? Cell(std::int64_t{rank}) : Cell(); }
 
 /// "3"; "?" if the rank is unknown.
@@ -43,7 +42,6 @@ inline std::string ranks_words(const std::set<int>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
 }
 
-/// "12 %", "0.4 %"
 inline std::string percent(double part, double whole) {
   const double share = whole > 0 ? 100 * part / whole : 0;
   char text[400];

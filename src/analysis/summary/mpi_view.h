@@ -1,6 +1,6 @@
-// profshim summary --mpi: calls by function. Bytes: the rank's own buffers. Shares are of the time from first to last
-// event; several threads may exceed 100 %. Excludes time between the calls of a non-blocking operation. "MPI polling"
-// counts as all its polls.
+// profshim summary --mpi: calls by function. Bytes are the rank's own buffers. Shares are of the time from first to
+// last event; several threads may exceed 100 %. Time between the calls of a non-blocking operation does not count. "MPI
+// polling" stands for many calls.
 #pragma once
 
 #include <map>

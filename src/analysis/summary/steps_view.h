@@ -1,12 +1,13 @@
 // profshim summary --steps: how each ProfilerStep#N spent its time. Overlaps count once.
 //
-// "device": busy = activity on any device of the rank; compute = a kernel that does not communicate; communication = a
-// collective kernel; exposed = no other kernel; idle = not busy. Without device activity, "host": busy = the steps'
-// thread is in a recorded call; communication = a call that sends, receives or waits for ranks; compute = another call.
+// On a "device": busy = any device of the rank is active; compute = a kernel that does not communicate runs;
+// communication = a collective kernel runs; exposed = communication without compute; idle = not busy.
+// On the "host", if no device was active: busy = the thread with the steps is in a recorded call; communication = the
+// call sends, receives or waits for ranks; compute = it does not.
 //
-// A gap is longer than the threshold and has no device activity, no call on the steps' thread, and no operator on
-// another thread. Communication on another thread does not end a gap: a thread may always wait for messages. A gap in
-// which step n begins is "before" step n.
+// A gap is longer than the threshold and has no device activity, no call on that thread, and no operator on another
+// thread. Communication there does not end a gap: a thread may always wait for messages. A gap in which step n begins
+// is "before" step n.
 #pragma once
 
 #include <map>
@@ -35,7 +36,7 @@ class StepsView {
     std::int64_t duration_ns = 0;
     std::int64_t after_begin_ns = 0;  // < 0 = before the step
     bool before_step = false;
-    std::string before, after;  // names of the last to end and the next to begin
+    std::string before, after;  // names of the slices around the gap
   };
   struct RankRows {
     std::vector<StepRow> steps;

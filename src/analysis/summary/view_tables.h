@@ -1,4 +1,4 @@
-// Reads and sorts tables by the keys of their columns, so that a new column may stand anywhere.
+// Reads and sorts tables by the keys of their columns.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ std::size_t column_index(const ViewTable& table, std::string_view key);
 /// Returns the number in a cell; 0 if it has none.
 double number_of(const Cell& cell);
 
-/// Puts the rows with the largest numbers first. Keeps the order of equal rows.
+/// Puts the largest numbers first. Keeps the order of equal rows.
 void sort_descending(ViewTable& table, std::string_view key);
 
 }  // namespace profshim::analysis_detail

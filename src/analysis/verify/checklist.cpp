@@ -7,9 +7,9 @@
 //    4 M/S  distributedInfo; HTA's text search finds the rank
 //    5 S    ranks of pg_config are lists of integers
 //    6 M    base time, displayTimeUnit
-//    7 S    metadata before traceEvents, no ']' behind it
+//    7 S    metadata before traceEvents, no ']' behind traceEvents
 //    8 M    ph, name, pid, tid, ts of every event
-//    9 M    cat and dur of X; cat with External id
+//    9 M    cat and dur of X events; cat of events with External id
 //   10 M    at most three decimals, ts < 8e12 us
 //   11 M    known categories
 //   12-16, 18-22, 28, 29, 31-34  GPU rows: gpu_checks.cpp
@@ -27,8 +27,8 @@
 //   42 M    one spec on all ranks of a window (profshim only)
 //
 // clang-format on
-// Item 30 (the n-th NCCL collective of all ranks) is not checked: it needs several files. All known readers skip the
-// b/e pairs of profshim, which Kineto lacks.
+// Item 30 (all ranks have the same n-th NCCL collective) needs several files and is not checked. Kineto writes no b/e
+// pairs; all known readers skip profshim's.
 #include <algorithm>
 #include <regex>
 #include <set>
@@ -53,7 +53,7 @@ void check_name(const std::string& path, Findings& findings) {
   const std::string name = path.substr(path.rfind('/') + 1);
   static const std::regex kName(R"(.+\.pt\.trace\.json(\.gz)?)"), kNumbered(R"(.+\.\d+\.pt\.trace\.json(\.gz)?)");
   if (!std::regex_match(name, kName)) {
-    // output.filename may ask for such a name; profshim finds the file through the manifest.
+    // output.filename may ask for such a name, and profshim finds it.
     findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard ignores it",
                     name);
   } else if (!std::regex_match(name, kNumbered)) {

@@ -130,7 +130,7 @@ void EventChecks::host_row(const ReadEvent& event) {
     findings_.must(17, "pid or tid of a host event is not in 1..2^32-1", where_is(event));
     return;
   }
-  // Pids below 64 are real in containers. Only readers that ignore cat take them for GPUs.
+  // Only "should": in containers, such pids are real.
   if (event.pid <= kMaxDevice) findings_.should(17, "a pid below 64 can be taken for a GPU's", where_is(event));
   pids_.insert(event.pid);
   threads_.insert({event.pid, event.tid});

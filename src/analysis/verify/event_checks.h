@@ -13,7 +13,7 @@ namespace profshim::analysis_detail {
 class EventChecks {
  public:
   explicit EventChecks(Findings& findings) : findings_(findings) {}
-  /// Call in file order.
+  /// Takes events in file order.
   void on_event(const ReadEvent& event);
   void finish();
 

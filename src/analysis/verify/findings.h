@@ -1,4 +1,4 @@
-// Findings of `profshim verify`.
+// Collects findings of `profshim verify`.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace profshim::analysis_detail {
 
 class Findings {
  public:
-  /// `what`: a literal. Item and `what` identify the finding.
+  /// `what` must be a literal. Equal item and `what` make one finding.
   void must(int item, std::string_view what, const std::string& where = {}) { add(item, true, what, where); }
   void should(int item, std::string_view what, const std::string& where = {}) { add(item, false, what, where); }
   /// Sorts the findings by item.

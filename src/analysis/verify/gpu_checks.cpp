@@ -26,7 +26,7 @@ bool is_list_of(const ReadEvent& event, std::string_view key, std::ptrdiff_t siz
          std::count(arg->text.begin(), arg->text.end(), ',') == size - 1;
 }
 
-// CUPTI's own names end in _v7000 or _ptsz; cudaStreamGetCaptureInfo_v2 is a function's real name.
+// CUPTI adds suffixes like _v7000 or _ptsz; the _v2 of cudaStreamGetCaptureInfo_v2 is none of these.
 bool has_version_suffix(std::string_view name) {
   if (name.ends_with("_ptsz") || name.ends_with("_ptds")) return true;
   const std::size_t at = name.rfind("_v");
@@ -34,15 +34,14 @@ bool has_version_suffix(std::string_view name) {
   return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
 }
 
-// ncclDevKernel_AllReduce_..., before that ncclKernel_ and ncclAllReduceRingLLKernel_; symmetric kernels:
-// ncclSymDevKernel_ in 2.27, ncclSymkDevKernel_ since 2.28 (kernel_cname() of NCCL's generator); with one rank:
-// oneRankReduce<...> (src/device/onerank.cu).
+// NCCL's names: ncclDevKernel_AllReduce_..., formerly ncclKernel_ or ncclAllReduceRingLLKernel_; for symmetric memory
+// ncclSymDevKernel_ or ncclSymkDevKernel_; with one rank oneRankReduce<...>.
 bool is_kernel_of_nccl(std::string_view name) {
   if (name.find("oneRankReduce<") != std::string_view::npos) return true;
   return name.starts_with(schema::name::kNcclStart) && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
 }
 
-// "HtoD", "PtoP": host, device, array, peer.
+// True for "HtoD" or "PtoP": host, device, array, peer.
 bool is_copy_kind(std::string_view text) {
   constexpr std::string_view kEnds = "HDAP";
   return text.size() >= 4 && kEnds.find(text[0]) != std::string_view::npos && text.substr(1, 2) == "to" &&
@@ -83,12 +82,12 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   const std::int64_t device = integer_arg(event, schema::arg::kDevice, integer_arg(event, schema::arg::kInDevice, -1));
   const std::int64_t stream = integer_arg(event, schema::arg::kStream, -1),
                      correlation = integer_arg(event, schema::arg::kCorrelation, -1);
-  constexpr std::int64_t kRanksApart = 1000;  // or a multiple of that
+  constexpr std::int64_t kRanksApart = 1000;  // between ranks' pids, or a multiple
   const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
-  constexpr std::int64_t kContextsApart = 100'000'000;  // for contexts with the same stream number
+  constexpr std::int64_t kContextsApart = 100'000'000;  // between tids of contexts with equal stream numbers
   if (stream <= 0 || !event.tid_is_number || (event.tid % kContextsApart != stream && !merged)) {
     findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
   }
@@ -152,7 +151,7 @@ void GpuChecks::on_copy(const ReadEvent& event) {
 }
 
 void GpuChecks::on_api_call(const ReadEvent& event) {
-  // Without CUPTI, any correlation could link to other activity.
+  // Recorded without CUPTI: a correlation could link to other activity.
   if (find_arg(event, schema::arg::kSeenBy) != nullptr) {
     if (find_arg(event, schema::arg::kCorrelation) != nullptr) {
       findings_.must(15, "a call that was seen by symbol with a correlation", where_is(event));
@@ -214,7 +213,7 @@ void GpuChecks::on_host(const ReadEvent& event) {
   const std::int64_t op = integer_arg(event, schema::arg::kExternalId, -1);
   if (op < 0 || (event.category != schema::category::kCpuOp && event.category != schema::category::kUserAnnotation))
     return;
-  // Row::track: 1 = cpu_op, whose id must be unique; 0 = user_annotation.
+  // In ops_, track is 1 for cpu_op (with unique id), 0 for user_annotation.
   if (event.name == schema::name::kCommunication) {
     operations_.push_back({op, event.ts_ns, end_ns, track_of(event)});
   }

@@ -16,7 +16,7 @@ class GpuChecks {
   explicit GpuChecks(Findings& findings) : findings_(findings) {}
   /// `merged`: the pid of GPU n is a multiple of 1000 plus n; tids may be renumbered.
   void on_event(const ReadEvent& event, bool merged);
-  /// Checks the links between rows, which come in any order.
+  /// Checks links between rows, which come in any order.
   void finish();
 
  private:

@@ -43,7 +43,7 @@ bool AtomicFile::open(const std::string& folder, const std::string& name, int fo
 }
 
 bool AtomicFile::create(const std::string& name) {
-  constexpr std::size_t kLongest = 200;  // a name may have 255 bytes
+  constexpr std::size_t kLongest = 200;  // the temporary name may have 255 bytes
   constexpr int kTries = 8;
   name_ = name;
   for (int tries = 0; fd_ < 0 && tries < kTries; ++tries) {
@@ -95,7 +95,7 @@ bool AtomicFile::publish(Existing existing) {
       remove();
       return true;
     }
-    // No hard links here: check, then rename, which is not atomic.
+    // If the file system lacks hard links, check, then rename. This is not atomic.
     struct stat there {};
     if (errno == EEXIST || fstatat(folder_fd_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) error_ = EEXIST;
   }

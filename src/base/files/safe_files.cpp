@@ -18,8 +18,8 @@ constexpr std::size_t kMostTarget = 4096;
 
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/// Opens a folder. Follows a link of us, root or, with `followed_by_owner`, the target's owner. Opens the link before
-/// checking it, so that it cannot be replaced in between.
+/// Opens a folder. Follows a link owned by us, root or, with `followed_by_owner`, the target's owner. Opens the link
+/// before checking it, so that it cannot be replaced in between.
 Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
   Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
   struct stat found {};
@@ -70,7 +70,7 @@ std::string random_text() {
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
   if (fd < 0) return fd;
-  // A job may rely on the numbers that its own open() returns, or close all low descriptors.
+  // A job may rely on getting low numbers from its own open(), or close all low descriptors.
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
   if (high < 0) return fd;
   close(fd);

@@ -27,8 +27,8 @@ constinit std::atomic<LogLevel> current_level{LogLevel::kWarn};
 constinit std::atomic<int> current_rank{-1};
 char file_path[4096];
 
-// `waiting`: lines that stderr cannot take, until a run folder exists. Writers only try to lock: they may be signal
-// handlers.
+// `waiting` holds lines that stderr cannot take, until a run folder exists. Writers only try to lock: they may be
+// signal handlers.
 constinit std::mutex folder_mutex;
 constinit std::size_t waiting_bytes = 0;
 char waiting[4096];

@@ -1,5 +1,5 @@
-// Decides whether log lines may go to a replaced descriptor 2. Ray's workers and daemons put a log there, but a program
-// that closed stderr may get a data file. Descriptor 2 is a log if it is open for writing and is one of:
+// Decides whether log lines may go to descriptor 2 if the job replaced it. Ray's workers and daemons put a log there,
+// but a program that closed stderr may get a data file. Descriptor 2 is a log if it is open for writing and is one of:
 //
 //     a regular file   named *.err, *.log, *.err.1 or *stderr*; or named *.out and also descriptor 1 (nohup)
 //     a pipe           with room for the line, if descriptors 0 and 1 are open and neither is its other end
@@ -26,8 +26,8 @@ bool is_open_for_writing(int fd) {
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// Tells a pipe for log lines from a pipe for data that got stderr's number after stderr was closed: pipe() takes the
-/// lowest free numbers, so the other end of a data pipe is at 0 or 1, or one of these is closed.
+/// False for a data pipe that got stderr's number after stderr was closed: pipe() takes the lowest free numbers, so the
+/// other end of such a pipe is at 0 or 1, or one of these is closed.
 bool is_pipe_made_for_lines(const struct stat& target) {
   for (const int other : {STDIN_FILENO, STDOUT_FILENO}) {
     struct stat s;

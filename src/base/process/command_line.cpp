@@ -38,7 +38,7 @@ bool names_a_secret(std::string_view name, bool is_option) {
   const auto is = [&](std::string_view word) { return ends_in(plain, word); };
   if (std::any_of(kAnywhere.begin(), kAnywhere.end(), has)) return true;
   if (std::any_of(kAtTheEnd.begin(), kAtTheEnd.end(), is)) return true;
-  // WANDB_API_KEY is a secret, but an option may be a sort or index key.
+  // A variable like WANDB_API_KEY is a secret, but an option may be a sort or index key.
   return !is_option && plain.size() > 4 && ends_in(plain, "key");
 }
 
@@ -66,7 +66,7 @@ class Masker {
       value_follows_ = false;
       return std::string(kMask);
     }
-    // A script for `sh -c` holds several words.
+    // Masks each word: a script for `sh -c` holds several.
     std::string out;
     for (std::size_t at = 0; at < argument.size();) {
       const std::size_t end = end_of_word(argument, at);

@@ -1,4 +1,4 @@
-// Numbers in environment variables. Any thread that may call getenv().
+// Reads numbers in environment variables, with getenv().
 #pragma once
 
 namespace profshim {

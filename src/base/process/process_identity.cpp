@@ -16,8 +16,8 @@
 namespace profshim {
 namespace {
 
-// Returns fields from 3 on: the name before may hold spaces and brackets. The path has "./", because qemu's user mode
-// replaces /proc/PID/stat of the process itself (linux-user/syscall.c, is_proc_myself), with another start time.
+// Returns the fields from 3 on: field 2, the name, may hold spaces and brackets. The path has "./", because qemu's user
+// mode fakes its own /proc/PID/stat, with another start time (is_proc_myself).
 std::string stat_fields(int pid) {
   std::string text;
   int error = 0;
@@ -66,8 +66,8 @@ std::uint64_t process_start_time(int pid) {
   for (int field = 3; field <= 22; ++field) {
     while (*at == ' ') ++at;
     if (field == 3) main_thread_ended = *at == 'Z' || *at == 'X';
-    // A zombie may stay forever in a container: it has ended. After pthread_exit() in main, other threads run on:
-    // field 20 counts them.
+    // A zombie, which may stay forever in a container, counts as ended. After pthread_exit() in main, other threads run
+    // on: field 20 counts them.
     if (field == 20 && main_thread_ended && std::strtol(at, nullptr, 10) <= 1) return 0;
     if (field == 22) return std::strtoull(at, nullptr, 10);
     while (*at != 0 && *at != ' ') ++at;

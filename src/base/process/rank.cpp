@@ -10,7 +10,7 @@
 namespace profshim {
 namespace {
 
-// Variables of one launcher. Slurm's batch script has SLURM_PROCID, too; only a step has a numeric SLURM_STEP_ID.
+// Environment variables of one launcher. Slurm's batch script has SLURM_PROCID, too, but no numeric SLURM_STEP_ID.
 struct Launcher {
   const char* rank;
   const char* world_size;
@@ -63,7 +63,7 @@ Rank rank_from_environment() {
     fill(rank.local_world_size, launcher.local_world_size);
     fill(rank.node_rank, launcher.node_rank);
   }
-  // Ray and Lightning use this name for GROUP_RANK.
+  // Ray and Lightning set NODE_RANK instead of GROUP_RANK.
   if (rank.source == kLaunchers[0].rank) fill(rank.node_rank, "NODE_RANK");
   fill_in(rank);
   return rank;

@@ -42,7 +42,7 @@ std::string library_of_tool();
 struct Program {
   std::string path;                 // "" = not found
   std::string script;               // if path is an interpreter
-  std::vector<std::string> behind;  // launchers and scripts before it
+  std::vector<std::string> behind;  // launchers and scripts that start it
   std::string problem;
 };
 /// Finds the program that `command` would run; runs nothing.

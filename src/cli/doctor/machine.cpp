@@ -79,7 +79,7 @@ void note_launchers(Notes& notes) {
   notes.fact("launchers", found.empty() ? "none on PATH" : found);
 }
 
-// NVTX and CUDA each load one injection library, named by a variable. profshim keeps a job's own library there.
+// NVTX and CUDA each load one injection library, named by a variable. profshim does not replace a job's own library.
 void note_injection(Notes& notes, const char* variable, const char* lost) {
   const char* taken = getenv(variable);
   if (taken == nullptr || *taken == '\0') {
@@ -91,7 +91,7 @@ void note_injection(Notes& notes, const char* variable, const char* lost) {
   }
 }
 
-/// True if the library takes the NVTX ranges and passes them on to another tool: the rule of inject/nvtx/injection.cpp.
+/// True if profshim takes the NVTX ranges and passes them on to another tool: the rule of inject/nvtx/injection.cpp.
 bool is_nvtx_chained() {
   const char* const taken = getenv("NVTX_INJECTION64_PATH");
   const char* const chained = getenv("PROFSHIM_NVTX_CHAIN");
@@ -99,7 +99,7 @@ bool is_nvtx_chained() {
          (std::string_view(chained) == "1" || std::string_view(chained) == taken);
 }
 
-// In a job, the library also finds a CUPTI that is mapped, or lies beside the job's libcudart.
+// In a job, libprofshim.so also finds a CUPTI that is mapped or lies beside the job's libcudart.
 void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
   notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);

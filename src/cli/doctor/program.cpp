@@ -105,7 +105,7 @@ bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {
   return true;
 }
 
-// A script's libraries are known only at run time: module names in the text are a hint.
+// A script's libraries are unknown before it runs: search its text for module names.
 void note_script(const Program& program, Notes& notes) {
   constexpr std::size_t kMostRead = 1 << 20;  // imports stand at the top
   std::ifstream file(program.script, std::ios::binary);

@@ -21,7 +21,7 @@ constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 volatile sig_atomic_t child_pid = 0;
 
 void forward(int signal, siginfo_t* info, void*) {
-  // Signals of the terminal (si_code > 0) reach the child, too: it is in the foreground group.
+  // Signals from the terminal (si_code > 0) go to the whole foreground process group: the child has them already.
   const int saved = errno;
   if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal);
   errno = saved;

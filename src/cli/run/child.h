@@ -3,8 +3,7 @@
 
 namespace profshim::cli {
 
-/// Forwards signals sent to this process; signals of the terminal reach both processes anyway. Returns the status of
-/// waitpid. Throws std::runtime_error.
+/// Forwards signals sent to this process. Returns the status of waitpid. Throws std::runtime_error.
 int run_child(char** argv);
 
 /// Returns the child's exit status, or dies of the signal that killed it.

@@ -83,7 +83,7 @@ void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, c
   if (const std::string overrides = merged_overrides(loaded); !overrides.empty()) {
     setenv("PROFSHIM_SET", overrides.c_str(), 1);
   }
-  // No name if a launcher starts `profshim run` once per rank: then the job's identity names the run.
+  // Set no name if a launcher starts `profshim run` once per rank: then the job's identity names the run.
   if (loaded.spec.profile.run_name.empty() && rank_from_environment().rank < 0) {
     const std::string name = program.substr(program.rfind('/') + 1) + "-" + local_time_text();
     setenv("PROFSHIM_RUN_NAME", name.c_str(), 1);

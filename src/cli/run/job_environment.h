@@ -11,7 +11,8 @@ namespace profshim::cli {
 /// its path.
 std::string find_library(std::string& why_not);
 
-/// Sets LD_PRELOAD, PROFSHIM, PROFSHIM_SPEC, PROFSHIM_SET and maybe PROFSHIM_RUN_NAME; unsets other PROFSHIM_... ones.
+/// Sets LD_PRELOAD, PROFSHIM, PROFSHIM_SPEC, PROFSHIM_SET and maybe PROFSHIM_RUN_NAME. Unsets the variables that
+/// PROFSHIM_SET replaces.
 void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, const std::string& library,
                          const std::string& program);
 

@@ -48,7 +48,7 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
 }
 
 void recover_all(const SpecSources& sources) {
-  // prepare_environment() has set the run name.
+  // Includes the run name from prepare_environment().
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
   // With `mpirun ... profshim run`, the first rank to end must not report the others as running.

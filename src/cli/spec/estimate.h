@@ -1,4 +1,4 @@
-// Rough size and cost of a spec's longest window.
+// Estimates size and cost of a spec's longest window.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, s
 
 std::string size_text(double bytes);
 
-/// Returns a power of two by which the schedule is over; 2^60 if never.
+/// Returns a power of two: the schedule is over at this step; 2^60 = never.
 std::int64_t steps_until_over(const Schedule& schedule);
 
 struct SizeWarning {

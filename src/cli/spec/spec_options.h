@@ -20,7 +20,7 @@ struct SpecOptions {
   SpecSources sources(const Arguments& arguments, const std::string& file) const;
 };
 
-/// Loads a file without the environment's overrides; "" = no spec. Prints problems.
+/// Loads a file without the environment's overrides; no file if `path` is "". Prints problems.
 bool load_spec_file(const std::string& path, LoadedSpec& spec);
 
 void print_problems(const std::vector<Problem>& problems);

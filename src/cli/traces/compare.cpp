@@ -1,4 +1,4 @@
-// profshim compare: compares two runs, or one run with rules, for CI (include/profshim/analysis/compare.h).
+// profshim compare: compares two runs, or one run with rules, for CI.
 #include "profshim/analysis/compare.h"
 
 #include <cstdio>
@@ -81,7 +81,7 @@ int compare(Options& options) {
   }
   LoadedSpec spec;
   if (!load_spec_file(options.spec, spec)) return kFailure;
-  // Without BASE, a rule may allow lost events.
+  // Without BASE, lost events are no error: rules may allow them.
   const RunProfile run = profile(options.paths, options.base.empty());
   Comparison result;
   std::string heading = run.path;

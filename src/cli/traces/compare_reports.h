@@ -11,7 +11,7 @@ std::string compare_headline(const Comparison& comparison);
 std::string compare_text(const Comparison& comparison);
 std::string compare_json(const Comparison& comparison);
 std::string compare_markdown(const Comparison& comparison, const std::string& title);
-/// One test case per rule and regression; one for all counts, and one for all times, if none regressed.
+/// Has a test case per rule and regression. If no count regressed, one test case covers all counts; so for times.
 std::string compare_junit(const Comparison& comparison);
 
 }  // namespace profshim::cli

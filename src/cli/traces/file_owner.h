@@ -13,7 +13,7 @@ class ActAsOwner {
   ~ActAsOwner();
   ActAsOwner(const ActAsOwner&) = delete;
   ActAsOwner& operator=(const ActAsOwner&) = delete;
-  /// False if root must not touch the file.
+  /// False if root could not become the file's owner.
   bool ok() const { return ok_; }
 
  private:

@@ -103,7 +103,7 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
-// A spool of an ended process holds unwritten events.
+// Flags spools of ended processes: these hold unwritten events.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   for (const Manifest& m : manifests) {
     std::error_code error;

@@ -10,7 +10,7 @@ namespace profshim::cli {
 
 using output::RecoverNote;
 
-/// `quiet`: notes only recovered traces and failures. Returns an exit status: kSuccess also without spools.
+/// With `quiet`, notes only recovered traces and failures. Returns an exit status; without spools, kSuccess.
 int recover_folder(const std::string& folder, bool quiet, std::vector<RecoverNote>& notes);
 
 }  // namespace profshim::cli

@@ -10,7 +10,7 @@ namespace profshim::cli {
 /// Returns false for a hidden file, which is still being written.
 bool is_trace_name(std::string_view name);
 
-/// Also returns files that manifests name (output.filename may be "trace.json"). `unread`: folders that cannot be read.
+/// Also returns traces that only a manifest names ("trace.json"). Adds unreadable folders to `unread`.
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread);
 
 /// Adds each file once. Returns false if a path is missing, unreadable or without traces.

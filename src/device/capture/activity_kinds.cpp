@@ -79,7 +79,7 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
 
 int ActivityKinds::enable(const CaptureOptions& options) {
   not_recorded_.clear();
-  // Allocate first: each kind that is on must be listed.
+  // Allocate first: push_back() must not fail after a kind is on.
   constexpr std::size_t kMostKinds = 24;
   enabled_.reserve(kMostKinds);
   const int kernels = scope_.enable(cupti::kConcurrentKernelKind);

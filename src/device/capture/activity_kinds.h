@@ -1,4 +1,4 @@
-// Switches kinds of records and API calls on and off. Device thread.
+// Switches CUPTI's activity kinds and single API calls on and off.
 #pragma once
 
 #include <cstdint>

@@ -52,8 +52,8 @@ bool Capture::turn_on(std::int64_t now_ns) {
     refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
-  // Register again: another client may have registered since. Register for the whole process if buffers of such a
-  // client may still come: they are forwarded to it.
+  // Register again: another client may have registered since. If its buffers may still come, register process-wide to
+  // forward them.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;
@@ -69,7 +69,7 @@ bool Capture::turn_on(std::int64_t now_ns) {
   last_flush_ns_ = now_ns;
   waiting_for_ = 0;
   if (!drains) {
-    // These releases tie graph nodes to wrong launches in all recordings but the first (kineto#1165, fixed in 13.1
+    // CUPTI 13.0 and 13.1 tie graph nodes to wrong launches in all recordings but the first (kineto#1165, fixed in 13.1
     // update 1).
     const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kFixedGraphs;
     if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
@@ -126,7 +126,7 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
     return serve_now(request, now_ns);
   } catch (...) {
     failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
-    kinds_.disable();  // in kOff too: turn_on() may have failed
+    kinds_.disable();  // also in kOff: turn_on() may have failed midway
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
     return -1;

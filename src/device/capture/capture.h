@@ -1,5 +1,5 @@
-// Capture switches CUPTI on and off, waits for device activity, and yields to other clients. No thread, and the caller
-// passes the time, for tests. Device thread, unless noted.
+// Capture switches CUPTI on and off, waits for device activity, and yields to other clients. For tests, it has no
+// thread, and the caller passes the time. Runs on the device thread, unless noted.
 //
 //  off --> on --(window ends: all kinds go off)--> draining --(all activity delivered)--> off
 #pragma once
@@ -26,10 +26,10 @@ class Capture {
   enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
 
   static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
-  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // while a window waits for activity; grows
-  static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // for missing activity
-  static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // at process end, without progress
-  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // without a buffer at CUPTI and without progress
+  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // first pause while a window waits for activity
+  static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // longest wait for missing activity
+  static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // the same at process end, without progress
+  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // the same without progress or buffers at CUPTI
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
@@ -42,18 +42,18 @@ class Capture {
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
 
-  /// Brings CUPTI into the requested state. Returns the nanoseconds until the next call at the latest; -1 = when the
-  /// request changes. Without memory it gives up CUPTI: see failure().
+  /// Brings CUPTI into the requested state. Returns the nanoseconds until the next call is due; -1 = when the request
+  /// changes. If memory is out, gives up CUPTI: see failure().
   std::int64_t serve(const CaptureRequest& request, std::int64_t now_ns) noexcept;
   /// Why CUPTI was given up, or "".
   const char* failure() const { return failure_; }
 
-  /// Any thread.
+  /// Thread-safe.
   State state() const { return state_.load(std::memory_order_acquire); }
-  /// All activity launched before this was delivered or given up. Any thread.
+  /// All activity launched before this time was delivered or given up. Thread-safe.
   Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
   bool take_overflow();
-  /// Any thread.
+  /// Thread-safe.
   bool refused() const { return refused_.load(std::memory_order_acquire); }
   const std::string& refusal() const { return refusal_; }
   const std::string& not_recorded() const { return kinds_.not_recorded(); }
@@ -99,12 +99,12 @@ class Capture {
   std::string refusal_;
   const char* failure_ = "";
   bool clock_asked_ = false;
-  bool has_recorded_ = false;   // by any client in this process
+  bool has_recorded_ = false;   // we or another client, in this process
   bool keeps_buffers_ = false;  // this CUPTI keeps complete buffers
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
   std::int64_t busy_ns_ = 0;  // when CUPTI last had a buffer from before drain_until_
-  Ticks waiting_for_ = 0;     // the `settle_before` of waiting_since_ns_
+  Ticks waiting_for_ = 0;     // the `settle_before` awaited since waiting_since_ns_
   std::uint64_t overflows_seen_ = 0;
 };
 

@@ -11,8 +11,8 @@ Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-// Disables all kinds at once. Otherwise a job ahead of its device is slowed until the device catches up, and no flush
-// returns a buffer: each holds a running launch. CUPTI still completes earlier records.
+// Disables all kinds at once. Otherwise a job that launches ahead of its device is slowed down, and no flush returns a
+// buffer: each holds a running launch. CUPTI still completes earlier records.
 void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
   kinds_.disable();
@@ -25,21 +25,21 @@ void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   // Ending the subscription would lose the buffers of later launches: wait for them.
   const bool stays_subscribed = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
   const bool all_here = settled_until() >= drain_until_ && !stays_subscribed;
-  // Without a buffer at CUPTI, missing records never come. Kernels of the hardware event system may hold no buffer:
-  // wait kQuietTime_ns.
+  // If CUPTI has no buffer, missing records never come. Wait kQuietTime_ns, since kernels that the hardware event
+  // system times may hold no buffer.
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
   const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuietTime_ns;
   const bool timed_out = now_ns - waiting_since_ns_ >= kTimeout_ns ||
                          (request.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitTimeout_ns);
-  // The job has waited for its device: records that a forced flush does not bring never come.
+  // All awaited launches have ended: records that a forced flush does not bring never come.
   const bool all_ended =
       request.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
   if (!all_here && !nothing_left && !timed_out && !all_ended && !(request.finish && request.abrupt)) return;
   end_drain(request, all_here, now_ns);
 }
 
-// Beside other subscribers only the process's end forces a flush, which takes their incomplete records. If buffers come
-// back without incomplete records, this CUPTI keeps buffers for no reason: later drains ignore them.
+// A forced flush also takes incomplete records of other subscribers: beside them, only the process's end forces one. If
+// it brings buffers without incomplete records, this CUPTI keeps complete buffers: later drains ignore them.
 void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns) {
   const bool forced = request.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
@@ -52,8 +52,8 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   state_.store(State::kOff, std::memory_order_release);
 }
 
-// Ends the subscription, which loses its remaining buffers; counts those taken before `until`. (Process-wide, buffers
-// come back later.)
+// Ends a subscription, which loses its remaining buffers, and counts those that CUPTI took before `until`. In
+// process-wide form, buffers come back later.
 void Capture::leave(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;
@@ -62,7 +62,7 @@ void Capture::leave(Ticks until) {
   converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
 }
 
-// Drops late buffers: reading them takes the process-wide form, which keeps subscribers out.
+// Drops late buffers: only process-wide functions could read them, and these keep subscribers out.
 void Capture::discard_completed() {
   for (const BufferPool::Filled& buffer : pool_.take_completed()) {
     converter_.losses().kept_buffers += buffer.valid > 0;
@@ -83,7 +83,7 @@ void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
     give_up_before(kEverything);
     leave(kEverything);
   } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
-    // Launches after the window: the other client must not get their buffers.
+    // The other client must not get the buffers of launches after the window.
     if (!request.yielded_too_late) api_.flush_all(cupti::kFlushForced);
     take_records(now_ns, true, true);
   }

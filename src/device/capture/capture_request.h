@@ -11,7 +11,7 @@ struct CaptureRequest {
   Ticks off_at = 0;         // if off: activity launched before this is wanted
   Ticks settle_before = 0;  // a window waits for activity launched before this
   bool yield = false;
-  bool yielded_too_late = false;              // the other client began before we let go: call no CUPTI
+  bool yielded_too_late = false;              // the other client began before we stopped: call no CUPTI
   TimestampCallback foreign_clock = nullptr;  // another client's
   bool finish = false;
   bool abrupt = false;  // do not wait for running activity

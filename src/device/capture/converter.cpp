@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
-constexpr std::size_t kMostRecords = 8;  // cudaEventRecords per event, for waits in later buffers
-// One entry of each table, with allocator overhead.
+constexpr std::size_t kMostRecords = 8;  // kept cudaEventRecords of an event, for waits in later buffers
+// Bytes of one entry in each table, with allocator overhead.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
-/// Bytes that we read of a record; 0 = none.
+/// Returns how many bytes of a record we read.
 std::size_t bytes_of(std::uint32_t kind) {
   switch (kind) {
     case cupti::kRuntimeKind:
@@ -131,8 +131,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
   if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// Runs after a flush: before, the cudaEventRecord may lie in its thread's buffer, and the context's device may be
-// unknown.
+// Runs after a flush: until then CUPTI may hold a wait's cudaEventRecord, and the context's device may be unknown.
 void Converter::convert_synchronizations() {
   for (auto& [event, records] : event_records_) {
     const CorrelationOrder order(records.back().correlation);
@@ -157,7 +156,7 @@ void Converter::end_round(bool flushed, bool last) {
   if (!synchronizations_.empty()) convert_synchronizations();
   for (auto& [thread, held] : held_) {
     std::erase_if(held, [&](const HeldCall& call) {
-      // A runtime call around it may still run, or lie in an unfilled buffer.
+      // A runtime call around the held call may still run, or lie in an unfilled buffer.
       if (!last && call.flushes == flushes_) return false;
       output_.put(call.event, nullptr);
       return true;
@@ -266,13 +265,13 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (const auto held = held_.find(r.thread); held != held_.end()) {
     replaced = settle_nested_calls(event, entry.role, held->second);
   }
-  // The driver call is already out as the launch of this id.
+  // The driver call was already put out as the launch.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
 }
 
 // Drops held driver calls inside the runtime call `outer`, except launches with another correlation id; puts out the
-// others. Returns true if a dropped call had the id of `outer`.
+// others. Returns true if a dropped call had the correlation id of `outer`.
 bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;

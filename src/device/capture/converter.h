@@ -1,4 +1,4 @@
-// Turns CUPTI's records into events of the device block. Device thread.
+// Turns CUPTI's records into events of the spool's device block.
 #pragma once
 
 #include <cstddef>
@@ -36,25 +36,25 @@ struct Losses {
   std::uint64_t truncated = 0;      // buffers cut inside a record, or unreadable
   std::uint64_t by_cupti = 0;
   std::uint64_t launches = 0;               // launches without their activity
-  std::uint64_t graphs = 0;                 // of these launches: graphs without nodes
+  std::uint64_t graphs = 0;                 // of these: graph launches without nodes
   std::uint64_t uncertain_graph_nodes = 0;  // perhaps tied to another launch
-  std::uint64_t kept_buffers = 0;           // still at CUPTI when we let go
+  std::uint64_t kept_buffers = 0;           // still at CUPTI when recording ended
   std::uint64_t flushes = 0;                // refused flushes: records may be missing
   bool operator==(const Losses&) const = default;
 };
 
 class Converter {
  public:
-  /// `table_bytes`: approximate, for tables kept between records.
+  /// `table_bytes`: approximate limit of the tables kept between records.
   Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes);
 
-  /// Times outside [earliest, latest] are impossible. `now_ns`: CLOCK_MONOTONIC.
+  /// Leaves out records with times outside [earliest, latest]. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
-  /// `flushed`: all complete records are here. `last`: no record follows; puts out all held calls.
+  /// `flushed`: CUPTI has returned all complete records. `last`: no record follows, so puts out all held calls.
   void end_round(bool flushed, bool last);
 
-  /// Begin of the oldest held call, or LaunchTracker::kNothing.
+  /// Returns the begin of the oldest held call, or LaunchTracker::kNothing.
   Ticks oldest_held() const;
 
   /// CUPTI may tie graph nodes to wrong launches from now on.
@@ -124,7 +124,7 @@ class Converter {
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;
   ContextDevices context_devices_;
   std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // by key(context, event)
-  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // since the last flush
+  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // received since the last flush
   struct Stream {
     std::int32_t priority;
   };

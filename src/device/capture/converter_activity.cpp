@@ -52,7 +52,7 @@ void Converter::note_activity(Event& event, std::uint32_t graph) {
   launches_.on_activity(event.gpu.correlation, graph);
 }
 
-// Activity without valid times may still run.
+// Activity without valid times may still run: it does not count as finished.
 template <class Record>
 bool Converter::convert_activity_times(const Record& r, Event& event) {
   if (!convert_times(r.start, r.end, event)) return false;
@@ -117,7 +117,7 @@ void Converter::on_graph(const cupti::GraphRecord& r) {
   if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
-// The last cudaEventRecord before the wait, by correlation id, or null.
+// Returns the last cudaEventRecord before the wait, by correlation id, or null.
 const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
   const auto made = event_records_.find(key(wait.context, wait.event));
   if (made == event_records_.end()) return nullptr;

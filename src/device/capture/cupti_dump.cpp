@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "profshim-cupti-1";
 constexpr int kInvalidKind = 21;  // CUPTI_ERROR_INVALID_KIND
 
-/// Offset of the name pointer; 0 = none.
+/// Returns the offset of the name pointer; 0 = none.
 std::size_t name_offset(std::uint32_t kind) {
   switch (kind) {
     case cupti::kKernelKind:

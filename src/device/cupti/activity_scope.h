@@ -17,33 +17,32 @@ struct BufferCallbacks {
   SubscriberBufferCompleted completed_of_subscriber;
 };
 
-/// Functions return a CUptiResult. Device thread, unless noted.
+/// Functions return a CUptiResult.
 class ActivityScope {
  public:
   explicit ActivityScope(const CuptiApi& api) : api_(api) {}
   ActivityScope(const ActivityScope&) = delete;
   ActivityScope& operator=(const ActivityScope&) = delete;
 
-  /// Registers `callbacks` as a subscriber if possible, otherwise (or if `of_process`) process-wide. Repeat if another
-  /// client may have registered callbacks.
+  /// Registers `callbacks` as a subscriber. If CUPTI refuses or `of_process`, registers process-wide. Call it again if
+  /// another client may have registered callbacks.
   int open(const BufferCallbacks& callbacks, bool of_process = false);
   /// Unsubscribes, so that process-wide clients can record. Buffers at CUPTI are lost.
   void close();
-  /// True if other subscribers may record beside us. Any thread.
+  /// True if other subscribers may record beside us. Thread-safe.
   bool is_shared() const { return subscriber_.load(std::memory_order_relaxed) != nullptr; }
 
   int enable(std::uint32_t kind) const;
-  /// Also reports existing devices, contexts or streams. Otherwise CUPTI reports them only at driver initialization or
-  /// creation (cupti_activity.h).
+  /// Also reports existing devices, contexts or streams; enable() reports only new ones (cupti_activity.h).
   int enable_and_dump(std::uint32_t kind) const;
   int disable(std::uint32_t kind) const;
-  /// kNotSupported before CUPTI 12.5.
+  /// Returns kNotSupported before CUPTI 12.5.
   int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
-  /// Records dropped since the last call.
+  /// Returns how many records CUPTI dropped since the last call.
   std::size_t dropped_records() const;
 
-  /// Any thread; no effect before open().
+  /// Thread-safe; no effect before open().
   void push_external(int kind, std::uint64_t id);
   void pop_external(int kind);
 

@@ -70,10 +70,10 @@ struct CuptiApi {
            next_record != nullptr;
   }
   bool has_subscriber_api() const;
-  /// Several subscribers can record at a time. Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which
-  /// fixes a crash (release notes).
+  /// True if several subscribers can record at a time. Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update
+  /// 1, which fixes a crash (release notes).
   bool subscribers_share = false;
-  /// "CUPTI_ERROR_NOT_INITIALIZED" or the number, with a likely cause.
+  /// Returns the name ("CUPTI_ERROR_...") or number of an error, with a likely cause.
   std::string text_of(int result) const;
 };
 

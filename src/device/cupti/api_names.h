@@ -16,7 +16,7 @@ enum class ApiRole : std::uint8_t {
   kOther,
   kLaunch,        // device activity may go on after the call
   kGraphLaunch,   // launches all nodes of a graph
-  kSyncLaunch,    // waits for its activity, or has none (between host buffers)
+  kSyncLaunch,    // waits for its device activity, or has none (between host buffers)
   kDeviceSync,    // waits for a whole context
   kBeginCapture,  // launches go into a graph ...
   kEndCapture,    // ... until here
@@ -32,7 +32,7 @@ class ApiNames {
   };
   /// A second call does nothing.
   void load(const CuptiApi& api);
-  /// A nameless function becomes "runtime API 512" and is recorded.
+  /// If CUPTI has no name for a function, the name is "runtime API 512".
   const Entry& of(bool runtime, std::uint32_t callback_id);
   std::vector<std::uint32_t> wanted(bool runtime) const;
 

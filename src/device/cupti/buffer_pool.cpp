@@ -10,7 +10,7 @@ namespace profshim::device {
 namespace {
 constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
 
-/// Buffer of all threads when memory is out: CUPTI before 12.9 crashes on null.
+/// All threads get this buffer when memory is out: CUPTI before 12.9 crashes on null.
 alignas(kAlignment) constinit std::uint8_t last_resort[64 << 10] = {};
 }  // namespace
 
@@ -109,7 +109,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
   return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
-// The job's allocator, as in add().
+// Uses the job's allocator, as add() does.
 BufferPool::Room BufferPool::take_unread() {
   for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     Place free = Place::kFree;
@@ -154,7 +154,7 @@ bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_for
   if (data == nullptr) return true;
   const std::uint32_t index = index_of(data);
   if (index == kNone && complete_unread(data, valid)) return true;
-  // The device thread may write the buffer off now: the exchange decides.
+  // The device thread may write off the buffer at the same time: the exchange decides.
   Place outstanding = Place::kOutstanding;
   if (index == kNone || !slots_[index].place.compare_exchange_strong(outstanding, Place::kCompleting)) {
     if (counts_foreign) foreign_.fetch_add(1, std::memory_order_relaxed);

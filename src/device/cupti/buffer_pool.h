@@ -1,5 +1,5 @@
-// A fixed number of host buffers for CUPTI, touched before use. No locks. take() and complete(): any thread. Other
-// functions: device thread, or before it runs.
+// Host buffers for CUPTI, without locks. take() and complete() are thread-safe. Other functions run on the device
+// thread, or before it starts.
 #pragma once
 
 #include <atomic>
@@ -22,18 +22,18 @@ class BufferPool {
     std::uint64_t reserved = 0;     // requests that got a reserve, full or unread buffer
     std::uint64_t overwritten = 0;  // full buffers reused before they were read
     std::uint64_t unread = 0;       // buffers with records that were never read (lost)
-    std::uint64_t foreign = 0;      // returned, but not ours
+    std::uint64_t foreign = 0;      // buffers of other clients, returned to us
     bool operator==(const Counts&) const = default;
   };
 
-  /// Made in addition to `count`.
+  /// make() adds this many buffers, for take() when no other is free.
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
-  /// Makes the reserve and kAtFirst of `count` buffers (at most kMostBuffers): a step waits, and touching a megabyte
-  /// takes time. Later calls do nothing. Returns false without memory.
+  /// Makes the reserve and only kAtFirst of `count` buffers: a step waits, and touching memory takes time. Later calls
+  /// do nothing. Returns false if no buffer was made.
   bool make(std::size_t count, std::size_t bytes);
-  /// Returns false if all are made, or without memory.
+  /// Makes one buffer. Returns false if all are made, or memory is out.
   bool make_more();
   std::size_t bytes() const { return bytes_; }
 
@@ -41,16 +41,16 @@ class BufferPool {
     std::uint8_t* data;
     std::size_t bytes;
   };
-  /// If no buffer is free (or before make()): null if `may_refuse`, else a reserve buffer, a full one whose records are
-  /// lost, or an Unread one, which may be allocated.
+  /// Returns a free buffer. If none is free, returns null if `may_refuse`, else a reserve buffer, a full buffer (its
+  /// records are lost) or an Unread buffer.
   Room take(bool may_refuse);
   /// `valid`: bytes of records. Returns false if the buffer is not ours (counted if `counts_foreign`).
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
-  /// When CUPTI took its oldest buffer, or kNoneOutstanding.
+  /// Returns when CUPTI took its oldest buffer, or kNoneOutstanding.
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
-  /// Returned buffers, oldest first.
+  /// Takes the buffers that CUPTI returned, oldest first.
   std::vector<Filled> take_completed();
   void recycle(std::uint8_t* data);
   /// Gives up outstanding buffers: another client may free them. Returns how many CUPTI took before `before`.
@@ -69,7 +69,7 @@ class BufferPool {
     std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
-  /// For requests while CUPTI has all other buffers. Its records are lost.
+  /// A buffer for requests while CUPTI has all other buffers. Its records are lost.
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};

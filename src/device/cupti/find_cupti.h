@@ -13,7 +13,7 @@ struct FoundCupti {
   std::string problem;  // "" = found
 };
 /// Search order: the mapped libcupti, $PROFSHIM_CUPTI, near the mapped libcudart, by SONAME from the driver's version
-/// down, toolkits. Never loads a second copy. Device thread.
+/// down, toolkits. Never loads a second copy.
 FoundCupti find_cupti();
 
 }  // namespace profshim::device

@@ -37,7 +37,7 @@ std::vector<std::string> mapped_libraries() {
   return paths;
 }
 
-// Repaired wheels have a hash in the name (libcupti-1a2b3c.so.12).
+// Wheels repaired by auditwheel have a hash in the name (libcupti-1a2b3c.so.12).
 std::string find_library(const std::vector<std::string>& libraries, std::string_view prefix) {
   const auto found = std::find_if(libraries.begin(), libraries.end(), [prefix](const std::string& path) {
     const std::string name = base_name(path);

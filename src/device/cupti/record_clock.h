@@ -1,4 +1,4 @@
-// Converts times of CUPTI's records to ticks. Device thread.
+// Converts times of CUPTI's records to our ticks.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace profshim::device {
 
 /// Record times come from our timestamp callback, another client's, or CLOCK_REALTIME. Even with a callback, some
-/// records have CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021: about a day off). So each time is converted by the
-/// first clock that puts it into the recording.
+/// records have CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021: about a day off).
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();
   /// `ours`: CUPTI has our callback.
   void use_ticks(bool ours) { ours_ = ours; }
-  /// Another client's callback; null = none. add() calls the callback, as CUPTI does.
+  /// `clock`: another client's timestamp callback; null = none. add() calls it, as CUPTI does.
   void use_foreign(Foreign clock);
   bool has_foreign() const { return foreign_ != nullptr; }
   const char* name() const;
-  /// Adds a reading of all clocks; readings must rise. Conversion needs two.
+  /// Adds a reading of all clocks, if both clocks of `anchor` rose. Conversion needs two readings.
   void add(const Anchor& anchor);
-  /// Converts by a clock that puts the time into [earliest, latest], if any does. 0 = no conversion.
+  /// Converts by the first clock that puts the time into [earliest, latest], else by the current one. Returns 0 if it
+  /// cannot convert.
   Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:
@@ -37,7 +37,7 @@ class RecordClock {
 
   static constexpr std::size_t kMost = 256;
   std::vector<Moment> moments_;
-  std::size_t foreign_since_ = 0;  // first moment with the present foreign_
+  std::size_t foreign_since_ = 0;  // index of the first moment with the current foreign_
   Foreign foreign_ = nullptr;
   bool ours_ = false;
 };

@@ -1,5 +1,5 @@
-// The fields of CUPTI's records that we read. CUPTI only adds fields at the end, and moved none between 11.8 and 13.0:
-// these prefixes fit all releases. tests/unit/device checks them against installed vendor headers.
+// The fields of CUPTI's records that we read. From 11.8 to 13.0, CUPTI only added fields at the end: these
+// prefixes fit all releases. tests/unit/device checks them against installed vendor headers.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ inline constexpr int kDriverDomain = 1, kRuntimeDomain = 2;
 inline constexpr int kOurExternalKind = 5;  // CUSTOM2
 /// CUpti_ActivityFlag
 inline constexpr std::uint32_t kFlushForced = 1;
-/// First cuptiGetVersion() whose buffer requests may be refused.
+/// First cuptiGetVersion() that accepts null for a requested buffer.
 inline constexpr std::uint32_t kMayRefuseBuffers = 27;
 /// cuptiGetVersion() of 13.0 and of 13.1 update 1.
 inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kFixedGraphs = 130101;
@@ -194,7 +194,7 @@ struct DeviceRecord {
   std::uint32_t id;
   std::uint32_t ecc;
   std::uint8_t uuid[16];
-  const char* name;  // since 13.2 to be freed by the client, up to 12 shared: we never free it
+  const char* name;  // never freed: 13.2 wants clients to free it, but up to 12 it is shared
   std::uint8_t visible, is_mig, reserved[6];
   std::uint32_t gpu_instance, compute_instance;
   std::uint8_t mig_uuid[16];

@@ -13,11 +13,11 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1536;  // searched, of a thread control block
+constexpr std::size_t kBlockBytes = 1536;  // searched bytes of a thread control block
 constexpr std::size_t kSelfAt = 0x10;      // x86-64 ABI of thread-local storage: tcbhead_t::self
 constexpr std::size_t kMostThreads = 4096;
 
-// Returns false, without a fault, if unreadable.
+// Returns false, without a fault, if the address is unreadable.
 bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
   const iovec local{into, bytes};
   const iovec remote{reinterpret_cast<void*>(address), bytes};

@@ -1,4 +1,4 @@
-// Finds the gettid() of a CUDA call's thread. CUPTI tells only the low 32 bits of its pthread_self() (the raw thread).
+// Finds the gettid() of a CUDA call's thread. CUPTI tells only the low 32 bits of pthread_self() (the raw thread).
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace profshim::device {
 
-/// Ids of threads that ran our code inside CUDA calls, also of ended threads. No lock. The newer of two threads at one
-/// address counts.
+/// Remembers threads that ran our code inside CUDA calls, even after they ended. Lock-free. If two threads had the same
+/// address, the newer counts.
 class SeenThreads {
  public:
   void add_this_thread();
@@ -25,14 +25,14 @@ class SeenThreads {
 
 /// Places in a thread control block, in units of four bytes.
 using IdPlaces = std::bitset<384>;
-/// Places that hold the calling thread's id, some by chance. Empty except on x86-64. Any thread.
+/// Returns the places that hold the calling thread's id, some by chance. Empty except on x86-64. Thread-safe.
 IdPlaces id_places_of_this_thread();
 
 /// Searches writable memory for thread control blocks. Learns from known threads where the id lies: no C library layout
-/// is assumed. Device thread.
+/// is assumed.
 class ThreadIds {
  public:
-  /// Needs two threads: in one, other numbers match by chance.
+  /// Call it for two threads: in one, other numbers match by chance.
   void learn(const IdPlaces& of_a_thread);
   /// `seen` knows ended threads; may be null.
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
@@ -56,7 +56,7 @@ class ThreadIds {
   const SeenThreads* seen_ = nullptr;
   int known_threads_ = 0;
   IdPlaces places_;        // common to known threads
-  std::size_t id_at_ = 0;  // byte offset of the first
+  std::size_t id_at_ = 0;  // byte offset of the first place
   struct Range {
     std::uintptr_t begin, end;
   };

@@ -36,7 +36,7 @@ bool matches(const StepPattern& pattern, std::string_view text) {
          glob_match(pattern.pattern, text);
 }
 
-/// A weak pattern, or another optimizer, is chosen after this many matches.
+/// After this many matches, a weak pattern or another optimizer is chosen.
 constexpr std::uint32_t kPatience = 8;
 
 enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };

@@ -9,7 +9,7 @@
 namespace profshim::session {
 
 std::vector<StepPattern> step_patterns(const Spec& spec);
-/// Call it before the mode has kNvtxSteps or kTorchSteps: hooks read the bytes from then on.
+/// Stores the first bytes of the patterns. Call it before the mode has kNvtxSteps or kTorchSteps: then hooks read them.
 void set_marker_first_bytes(const State& state);
 
 }  // namespace profshim::session

@@ -1,4 +1,4 @@
-// Step boundaries. Only a new kernel name and call_when_arming()'s function allocate.
+// Makes step boundaries. Allocates memory only for new kernel names and in call_when_arming()'s function.
 #include "steps.h"
 
 #include <sys/syscall.h>
@@ -39,7 +39,7 @@ namespace {
 // Per thread: launches of other threads must not split a series of matches.
 thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
 
-// The marks are a ring: a mark of an unwritten window must survive.
+// The marks are a ring: marks of unwritten windows must not be overwritten.
 bool room_for_mark(const State& s) {
   const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
   return made - s.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;

@@ -20,8 +20,8 @@ void disarm_others(State& s, Ticks at, bool is_near) {
   if (auto* const function = s.when_arming.load()) function(false);
 }
 
-// Switching CUPTI on takes milliseconds, at worst seconds, so it begins when a window is near. Ranges of the profiler
-// API cannot be predicted: cudaProfilerStart waits for CUPTI.
+// Switching CUPTI on takes milliseconds to seconds, so it begins when a window is near. cudaProfilerStart cannot be
+// predicted: it waits for CUPTI.
 bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
   constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
   const StepSource source = s.spec.steps.source;

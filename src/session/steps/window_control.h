@@ -5,19 +5,19 @@
 
 namespace profshim::session {
 
-/// Step thread.
+/// Runs on the step thread.
 void close_by_schedule(State& state, Ticks at, std::uint64_t mark);
-/// Collector and step thread.
+/// Runs on the collector or step thread.
 void close_by_limit(State& state, Ticks end, StringId limit);
 void close_at_exit(State& state, Ticks now);
 /// Switch CUPTI on and off, and call the function of call_when_arming().
 void arm_others(State& state, Ticks window_begin);
 void disarm_others(State& state, Ticks at, bool is_near);
-/// `step_ns`: time of one step; 0 = unknown.
+/// True if a window opens soon after `step`. `step_ns`: time of one step; 0 = unknown.
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 /// `first_mark`: kNoMark for source "none".
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
-/// The begin of the oldest window without a file; 0 = none.
+/// Returns the begin of the oldest unwritten window; 0 = none.
 Ticks oldest_needed();
 bool window_waits();
 

@@ -12,7 +12,7 @@ namespace {
 
 using Number = unsigned long long;
 
-/// True on the one rank that logs `matter`, which only some ranks see.
+/// True on the one rank that logs `matter` for all ranks that see it.
 bool speaks_for_job(const State& s, const char* matter) {
   return s.rank.world_size == 1 || output::claim_job_line(s.folder, matter, recorder::header().base_time_ns);
 }
@@ -32,7 +32,6 @@ std::string chosen_source(const State& s) {
   return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
 }
 
-// The trace has the same value (src/kineto).
 std::string confidence(const State& s) {
   const StepPattern* const pattern = locked_pattern(s);
   if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
@@ -62,14 +61,15 @@ void log_no_steps(const State& s) {
             looked_for.c_str());
 }
 
-/// First step's number; 0 if marker numbers do not count up by one: traces then use the schedule's count.
+/// Returns the first step's number; 0 if the markers' numbers do not count up by one: traces then use
+/// the schedule's numbers.
 std::int64_t numbers_from(const State& s, std::uint64_t steps) {
   if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
   const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();
   return last - first == static_cast<std::int64_t>(steps) - 1 ? first : 0;
 }
 
-/// Leaves out the last step, which may have been incomplete.
+/// Suggests steps before the last, which may have been incomplete.
 std::string suggested_steps(const State& s) {
   const std::int64_t seen = s.steps.last.load() - s.steps.first.load() + 1;
   if (seen < 2) return "at least 2 steps are needed";
@@ -99,7 +99,7 @@ void log_nothing_written(const State& s) {
   if (steps == 0) return log_no_steps(s);
   if (s.windows_opened.load() == 0) return log_no_window(s, steps);
   log::line(LogLevel::kWarn, "nothing was recorded: the job ended inside its window%s; %s",
-            s.spec.save_on_exit ? "before it held a complete step" : " (schedule.on_exit = \"discard\")",
+            s.spec.save_on_exit ? " before it held a complete step" : " (schedule.on_exit = \"discard\")",
             suggested_steps(s).c_str());
 }
 
@@ -135,7 +135,7 @@ void log_lost_windows(const State& s) {
     dropped += window.dropped;
     ++windows;
   }
-  // Other lines report lost open calls and events of threads without a block.
+  // log_full_tables() reports lost open calls and events of threads without a block.
   const spool::SpoolHeader& h = recorder::header();
   const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
   if ((cut_short == 0 && dropped <= said_elsewhere) || !speaks_for_job(s, "windows")) return;

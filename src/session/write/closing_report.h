@@ -1,14 +1,14 @@
-// The log lines at the end, and when the disk is full. One rank writes each line.
+// Writes the log lines at the end, and when the disk is full. One rank writes each line.
 #pragma once
 
 #include "session/state.h"
 
 namespace profshim::session {
 
-/// After the writer has ended, before the claim on the rank is released.
+/// Call it after the writer has ended, before the claim on the rank is released.
 void log_outcome(State& state);
 
-/// Checks limits.disk_free every few seconds. Writer thread.
+/// Checks limits.disk_free every few seconds, on the writer thread.
 class DiskWatch {
  public:
   explicit DiskWatch(State& state) : s_(state) {}
@@ -20,10 +20,9 @@ class DiskWatch {
   std::int64_t checked_ns_ = 0;
   bool was_soon_ = false, said_ = false;
 };
-/// Any thread that may wait for a file system.
+/// Thread-safe, but may wait for the file system.
 void check_disk(State& state);
 
-/// Writer thread.
 void log_window_failed(State& state, const output::ManifestWindow& window);
 
 }  // namespace profshim::session

@@ -38,7 +38,7 @@ std::int64_t process_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// "cpu  user nice system idle iowait irq softirq steal ...": ticks, summed over all CPUs (proc(5)).
+// Parses "cpu  user nice system idle iowait irq softirq steal ...": clock ticks of all CPUs (proc(5)).
 bool read_machine(CpuReading& reading) {
   std::string text;
   int error = 0;
@@ -51,7 +51,7 @@ bool read_machine(CpuReading& reading) {
   return true;
 }
 
-// schedstat: time on a CPU (ns), time in the run queue (ns), time slices (Documentation/scheduler/sched-stats).
+// schedstat has time on a CPU (ns), time in the run queue (ns), time slices (Documentation/scheduler/sched-stats).
 bool read_threads(CpuReading& reading, std::span<const pid_t> ours) {
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return false;

@@ -1,4 +1,4 @@
-// CPU use of a window. It shows `profshim compare` whether a slower program only waited for a CPU.
+// Measures a window's CPU use. It shows `profshim compare` whether a slower program only waited for a CPU.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@ struct CpuReading {
   std::int64_t at_ns = 0;
   std::int64_t process_ns = 0;
   std::int64_t busy_ns = 0;
-  std::int64_t stolen_ns = 0;                         // by the host of a virtual machine
-  std::unordered_map<pid_t, std::int64_t> waited_ns;  // by thread: ready, but not running
+  std::int64_t stolen_ns = 0;                         // taken by the host of a virtual machine
+  std::unordered_map<pid_t, std::int64_t> waited_ns;  // of each thread: time ready, but not running
 };
 
 /// Returns nothing in a sandbox or without CONFIG_SCHED_INFO. Takes 6 us per thread, so only our threads may call it.
@@ -32,7 +32,7 @@ class WindowCpu {
  public:
   /// The collector thread calls it at each tick, with the open window or kNone.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
-  /// Returns nothing for a window shorter than a tick. The writer thread calls it once per window.
+  /// Returns nothing for a window shorter than a tick. Called once per window.
   std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -85,7 +85,7 @@ void DeadSpools::recover_next() {
     if (failed && s_.first_selected && !is_new(name)) {
       log::line(LogLevel::kWarn, "cannot recover the spool of a killed job: %s", notes.back().text.c_str());
     }
-    if (outcome == output::RecoverOutcome::kRecovered) break;  // the recording goes first
+    if (outcome == output::RecoverOutcome::kRecovered) break;  // windows of this process go first
   }
   if (next_ == names_.size() && traces_ > 0) log_recovered_traces();
 }

@@ -1,4 +1,4 @@
-// Makes traces of spools that killed jobs left in memory, if their folder exists, and removes the spools.
+// Makes traces from spools that killed jobs left in memory, if their run folder exists, and removes the spools.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace profshim::session {
 
-/// Writer thread, one spool at a time. Bounded in number, memory and time.
+/// Runs on the writer thread, one spool at a time. Limits number, memory and time.
 class DeadSpools {
  public:
   explicit DeadSpools(State& state);

@@ -10,17 +10,18 @@
 
 namespace profshim::session {
 
+/// Used by the writer thread, unless noted.
 class EventCostMeter {
  public:
   /// Measures the cost of layers without a measurement of their own.
   void measure_base();
-  /// `function` returns ns per call; < 0: cannot be measured. Any thread.
+  /// `function` returns ns per call; < 0 = cannot be measured. Thread-safe.
   void measure_with(Layer layer, double (*function)());
-  /// True if a layer is to be measured. Any thread, no lock.
+  /// True if a layer is to be measured. Thread-safe, lock-free.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
-  /// Retries a layer that fails: PyTorch may lack our observer when a window begins. Called while a window records.
+  /// Retries a layer that fails: PyTorch may lack our observer when a window begins.
   void measure();
-  /// < 0 for a layer that is not measured. Writer thread.
+  /// Returns costs < 0 for layers that are not measured; nothing before measure().
   std::optional<output::EventCosts> known() const;
 
  private:

@@ -16,7 +16,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Names often have hundreds of bytes: hashes eight at a time.
+// Names often have hundreds of bytes: hashes eight bytes at a time.
 std::uint64_t hash_of(const char* name) {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ull;
   std::size_t length = std::strlen(name);
@@ -50,7 +50,7 @@ KernelNames::KernelNames(const std::string& pattern) : pattern_(lower_case(patte
 bool KernelNames::matches_pattern(const char* name) const {
   const std::string readable = lower_case(elf::demangled(name));
   std::string bare = without_parameters(readable);
-  // The name of a function template begins with its result type.
+  // The demangled name of a function template begins with its result type.
   const std::string function = bare.starts_with("void ") ? bare.substr(5) : bare;
   return glob_match(pattern_, lower_case(name)) || glob_match(pattern_, readable) || glob_match(pattern_, function);
 }

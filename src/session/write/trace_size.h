@@ -8,7 +8,7 @@
 
 namespace profshim::session {
 
-/// Collector and writer thread.
+/// Used by the collector and writer threads.
 class TraceSize {
  public:
   TraceSize(std::uint64_t limit, double bytes_per_event)
@@ -22,7 +22,7 @@ class TraceSize {
     wants_measure_ = false;
   }
 
-  /// Returns true if the limit is reached or would be before the next call.
+  /// True if the limit is reached or would be before the next call.
   bool reached(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     const double before = bytes_at(seen_);
@@ -45,7 +45,7 @@ class TraceSize {
     return seen_;
   }
 
-  /// `bytes_per_event`: since the last measurement. `fixed_bytes`: the trace without events.
+  /// `bytes_per_event`: mean since the last measurement. `fixed_bytes`: size of a trace without events.
   void measured(std::uint64_t until, double fixed_bytes, double bytes_per_event) {
     const std::lock_guard lock(mutex_);
     if (until < settled_) return;  // measured for a closed window
@@ -59,7 +59,7 @@ class TraceSize {
  private:
   // Fractions of the limit.
   static constexpr double kMeasureEvery = 0.12;
-  static constexpr double kAtOnce = 0.06;  // bound of the growth until the next call
+  static constexpr double kAtOnce = 0.06;  // most growth until the next call
   static constexpr double kFull = 0.93;
   static constexpr std::uint64_t kLeastEvents = 100;
 

@@ -56,7 +56,7 @@ class Writer {
     return true;
   }
 
-  /// Costs are higher while hooks record.
+  /// Measures only while hooks record: costs are higher then.
   void measure_costs() {
     if (is_recording(s_)) s_.costs.measure();
   }
@@ -102,7 +102,7 @@ class Writer {
     last_manifest_ns_ = monotonic_ns();
   }
 
-  /// A process that is killed later then leaves no spool in memory.
+  /// Removes the spool early, so that a process killed later leaves none in memory.
   void remove_spool_if_over() {
     if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
     const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);
@@ -174,12 +174,12 @@ class Writer {
       result.window = static_cast<std::int64_t>(w.number);
       result.status = std::string("failed: ") + e.what();
     }
-    // `profshim recover` needs the events of a failed window.
+    // A failed window keeps its events for `profshim recover`.
     if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
     note(result);
   }
 
-  // The costs of stacks and inputs vary, so they are unknown.
+  // The costs of stacks and inputs vary: -1 = unknown.
   std::optional<output::EventCosts> known_costs() const {
     std::optional<output::EventCosts> costs = s_.costs.known();
     if (!costs) return costs;
@@ -220,7 +220,7 @@ void* run_writer(void* argument) {
   State& s = *static_cast<State*>(argument);
   prctl(PR_SET_NAME, "profshim-write");
   s.writer_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
-  // Per thread on Linux; the compressing threads inherit it.
+  // On Linux, niceness is per thread; the compressing threads inherit it.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), s.spec.output.niceness);
   Writer writer(s);
   DiskWatch disk(s);

@@ -10,7 +10,7 @@
 
 namespace profshim::spec {
 
-/// The library's time grows with the square of the size: 1 MiB takes a minute.
+/// The TOML library's time grows with the square of the size: 1 MiB takes a minute.
 inline constexpr std::size_t kLargestSpec = 128 << 10;
 
 std::optional<Problem> check_text(std::string_view text, const std::string& name);

@@ -1,4 +1,4 @@
-// Rows of keys whose value has a type of its own.
+// Makes the key table's rows whose value has a special type.
 #pragma once
 
 #include "spec/spec_keys.h"

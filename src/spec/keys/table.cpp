@@ -21,7 +21,7 @@ std::string check_run_name(const std::string& text) {
   return "";
 }
 
-/// A bare word is probably a level, not a path.
+/// Refuses a bare word, which is probably a log level.
 std::string check_log(const std::string& text) {
   if (text.empty()) return "a destination is missing; write \"stderr\" or a path";
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };

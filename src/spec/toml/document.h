@@ -1,4 +1,4 @@
-// Reads a TOML text into a flat list of keys. The only user of library.h.
+// Reads a TOML text into a flat list of keys.
 #pragma once
 
 #include <string>

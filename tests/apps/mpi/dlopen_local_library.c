@@ -1,4 +1,4 @@
-/* The MPI half of dlopen_local. */
+/* The library with MPI calls that dlopen_local opens. */
 #include <mpi.h>
 
 #include "counts.h"

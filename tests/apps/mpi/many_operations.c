@@ -1,4 +1,4 @@
-/* Makes and frees operations for reductions, as the BLACS do. */
+/* Makes and frees many MPI_Op, as the BLACS do. */
 #include <mpi.h>
 
 #include "counts.h"

@@ -1,4 +1,4 @@
-/* Persistent requests; communicators, whose records must agree on all ranks. */
+/* Uses persistent requests, and communicators whose records must agree on all ranks. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     pause_ms(2);
     COUNT(MPI_Testall)(2, requests, &flag, MPI_STATUSES_IGNORE);
   }
-  for (int i = 0; i < kMany; ++i) { /* more functions than one event counts */
+  for (int i = 0; i < kMany; ++i) { /* more functions than one "MPI polling" event can count */
     COUNT(MPI_Testsome)(2, requests, &done, indices, MPI_STATUSES_IGNORE);
     COUNT(MPI_Testall)(2, requests, &flag, MPI_STATUSES_IGNORE);
     COUNT(MPI_Test)(&requests[1], &flag, MPI_STATUS_IGNORE);

@@ -1,4 +1,4 @@
-/* Steps of a barrier, a pause, a computation and reductions.
+/* Makes steps of a barrier, a pause, a computation and reductions.
    Usage: steps_loop [steps] [microseconds of pause] [extra reductions] [rounds of computation] */
 #include <mpi.h>
 #include <stdlib.h>

@@ -30,7 +30,7 @@ static int truncated(int n) {
   MPI_Error_class(result, &class);
   for (int i = 0; i < n; ++i) {
     if (requests[i] != MPI_REQUEST_NULL)
-      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);  // varying number of calls: not counted
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);  // not counted: the number of calls varies
   }
   return class;
 }

@@ -30,7 +30,7 @@ int main() {
   require(cudaMalloc(reinterpret_cast<void**>(&from), 2 * kCount * sizeof(float)));
   require(cudaMalloc(reinterpret_cast<void**>(&to), 2 * kCount * sizeof(float)));
   require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  struct {  // head of ncclConfig_t
+  struct {  // first members of ncclConfig_t
     std::size_t size = 24;
     unsigned magic = 0xcafebeef, version = 22809;
     int blocking = 0, cga_cluster_size = 0;

@@ -1,10 +1,10 @@
 """Workers that use PyTorch before they are given a rank, as those of Ray Train do.
 
-The program that the user started is the driver and no rank. It starts workers that call the functions whose names it
-sends. The training loop runs in a thread, as in Ray.
+The program that the user started, the driver, is no rank. It starts workers and sends them names of functions to call.
+The training loop runs in a thread, as in Ray.
 
 usage: actors.py [--tcp] [--copy]
-  --tcp    init_method tcp://, RANK is set when the training begins; without it all variables of torchrun and env://
+  --tcp    init_method tcp://, with RANK set when training begins; otherwise env:// with all variables of torchrun
   --copy   workers get a copy of os.environ instead of the driver's environment
 """
 import gc

@@ -1,4 +1,4 @@
-"""Starts the ranks as its own children, without a launcher. They learn their rank late.
+"""Starts the ranks as its own children, without a launcher. They learn their rank only after `import torch`.
 
 usage: spawn_ranks.py [--by-argument]
   --by-argument   only the arguments of init_process_group() name the rank, and this program itself uses PyTorch

@@ -5,8 +5,8 @@ usage: gpu_numbers_with_hta.py FOLDER [--tolerance US] [--relative SHARE] [--apa
 
 FOLDER/timeline.jsonl has one line for each device activity: rank, stream, kind (compute, communication, memory),
 name, launched_us, begin_us, end_us, and "counted": false if HTA does not know the launching call (0.5 does not know
-cuLaunchKernelEx). Expected values come from this file, never from the traces. Exit status 0 if temporal breakdown,
-overlap of communication and computation, queue length, kernel breakdown and idle time agree.
+cuLaunchKernelEx). Expected values come from this file. Exit status 0 if temporal breakdown, overlap of communication
+and computation, queue length, kernel breakdown and idle time agree.
 
 The clocks of a real job differ: numbers may differ by --tolerance or by the share --relative, and moments closer than
 --apart are not ordered.
@@ -23,8 +23,8 @@ import sys
 # See load_with_hta.py.
 os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 
-# HTA ascribes shorter gaps between two kernels to the device. Its documentation says 30 nanoseconds, but it compares 30
-# with microseconds.
+# HTA ascribes gaps between kernels that are shorter than this to the device. Its documentation says 30 nanoseconds, but
+# it compares 30 with microseconds.
 CLOSE_US = 30
 
 
@@ -47,7 +47,7 @@ def both(a, b):
 
 
 class Device:
-    """Device activities of one rank."""
+    """The device activities of one rank."""
 
     def __init__(self, work):
         self.work = sorted(work, key=lambda w: w["begin_us"])

@@ -3,8 +3,8 @@
 
 usage: load_with_hta.py FOLDER RANKS [--steps 11,12,13] [--operators A,B]
 
-Exit status 0 if HTA finds exactly the ranks 0..RANKS-1, events on each of them, and, with --steps and --operators,
-these steps and names in every trace. Prints one line per rank, and its functions that took longest.
+Exit status 0 if HTA finds exactly the ranks 0..RANKS-1, events on each, and the given steps and operators in every
+trace. Prints one line per rank, and its longest functions.
 """
 import argparse
 import logging
@@ -12,8 +12,8 @@ import os
 import re
 import sys
 
-# By default HTA rounds begins up and ends down to whole microseconds, so that calls shorter than a microsecond get a
-# duration of -1 (its issue 317).
+# By default HTA rounds begins up and ends down to microseconds, so that shorter calls get a duration of -1 (its issue
+# 317).
 os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 
 

@@ -3,10 +3,12 @@
 
 usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memory CPU] [--stack TEXT] [--shapes]
 
-Exit status 0 if the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
-with --steps and --operators, finds these steps and names; with --memory, when its memory view has a curve, blocks and
-operators of that device; with --stack, when an operator's call stack has that text; with --shapes, when calls of one
-operator differ in input shapes. Prints one line per file.
+Exit status 0 if the plugin's file pattern and parser take every trace, and find
+  --steps, --operators   these steps and names
+  --memory               a curve, blocks and operators of that device in the memory view
+  --stack                an operator's call stack with that text
+  --shapes               calls of one operator with different input shapes
+Prints one line per file.
 """
 import argparse
 import os

@@ -71,7 +71,7 @@ def compare(source, of_source, of_twin):
     missing = counted(json_args) - counted(args)
     assert not missing, list(missing)[:3]
     assert len(flows) == len(json_flows), f"{len(flows)} arrows, the JSON has {len(json_flows)}"
-    # Arrows lead from a launch to its activity; those between ranks join slices of the same name.
+    # Arrows lead from a launch to its device activity, or between ranks to a slice of the same name.
     wrong = [flow for flow in flows if None not in flow[2:] and flow[2] != flow[3] and flow[0] != flow[1]]
     assert not wrong, wrong[:3]
     # If the importer drops slices, it binds their arrows to other slices.

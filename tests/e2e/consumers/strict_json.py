@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads trace files as a strict JSON reader: it accepts no NaN or Infinity, no duplicate key, no invalid UTF-8, no raw
-control characters, and nothing behind the end.
+"""Reads trace files as strict JSON: no NaN, Infinity, duplicate key, invalid UTF-8 or raw control character, and
+nothing behind the end.
 
 usage: strict_json.py FILE…     exit status 0 if every file passes
 """

@@ -10,7 +10,7 @@ import sys
 
 
 def rules():
-    """Loads the module without torch, which it does not need and which is not installed (scripts/consumers_venv.sh)."""
+    """Loads the module alone, because torch is not installed (scripts/consumers_venv.sh)."""
     path = os.path.join(sys.prefix, "torch", "profiler", "_trace_validator.py")
     spec = importlib.util.spec_from_file_location("_trace_validator", path)
     module = importlib.util.module_from_spec(spec)

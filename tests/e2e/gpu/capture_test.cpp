@@ -1,4 +1,4 @@
-// CUDA programs on the fake GPU: traces agree with the device's timeline.
+// Traces of CUDA programs on the fake GPU agree with its own timeline.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

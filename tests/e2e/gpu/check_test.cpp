@@ -73,7 +73,7 @@ struct Kernel {
   int begin, length, correlation;
 };
 
-/// Adds steps 3 and 4, each 1000 us.
+/// Returns a trace with steps 3 and 4, each 1000 us long.
 std::string trace_of(const std::vector<Kernel>& launches, const std::vector<Kernel>& kernels) {
   std::string text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n";
   const auto add = [&text](const std::string& category, const Kernel& k, const std::string& more = "") {
@@ -214,7 +214,7 @@ TEST_F(CheckTrace, OneRankOfNcclLaunchesInItsCalls) {
   EXPECT_EQ(check("one_rank", trace_of(kLaunches, kernel)).ending(), "exit 1") << "no call";
 }
 
-// Trace times: microseconds after the base time. Log times: nanoseconds since the epoch.
+// Trace times are microseconds after the base time, log times nanoseconds since the epoch.
 TEST_F(CheckTrace, ReadsTheTimeUntilCuptiWasOff) {
   std::string trace = trace_of(kLaunches, kKernels);
   trace.insert(1, "\"baseTimeNanoseconds\": 1000000000,");

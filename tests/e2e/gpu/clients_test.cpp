@@ -1,4 +1,4 @@
-// Other clients of CUPTI get the same as without the library.
+// Programs that use CUPTI themselves get the same records as without the library.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -157,7 +157,8 @@ TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
 // While a subscriber exists, CUPTI refuses the per-process functions that Kineto uses.
 TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
-  // We record kernels before the client's sessions, with "noflush" also those 1.5 s after, with "callbacks" all.
+  // The library records kernels before the client's sessions, with "noflush" also from 1.5 s after them, with
+  // "callbacks" all.
   const std::pair<const char*, std::size_t> wanted[] = {
       {"", 100}, {"noflush", 200}, {"clock", 200}, {"callbacks", 400}};
   for (const auto& [how, least] : wanted) {

@@ -1,4 +1,4 @@
-// Trace readers on four fake GPUs: results agree with the devices' timelines.
+// Readers of traces of four fake GPUs: their results agree with the GPUs' timelines.
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::string kind_of(const Ran& ran) {
   return ran.name.find("nccl") == std::string::npos ? "compute" : "communication";
 }
 
-/// Records steps 2 to 4 of seven. timeline.jsonl has the device activities of these steps.
+/// Records steps 2 to 4 of seven, and writes the fake GPUs' activities of these steps to timeline.jsonl.
 class FakeJob : public testing::Test {
  protected:
   void SetUp() override { NEEDS_NVTX(); }
@@ -62,7 +62,7 @@ class FakeJob : public testing::Test {
              "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"train_step\"\n"
              "[schedule]\nsteps = [\"2-4\"]\n[capture]\n" +
                  capture + "[output]\ngzip = false\nfolder = \"" + (*scratch_ / folder) + "\"\n")}};
-    // On a busy machine CUPTI may be enabled after the window's begin.
+    // Repeats the job: on a busy machine CUPTI may be enabled after the window's begin.
     bool whole = false;
     for (int attempt = 0; attempt < 5 && !whole && !HasFailure(); ++attempt) {
       std::filesystem::remove_all(*scratch_ / folder);
@@ -89,7 +89,7 @@ class FakeJob : public testing::Test {
     return (*scratch_ / folder) + "/step" + std::to_string(kFirst);
   }
 
-  /// Correlation ids ascend. A step begins with the copy of its batch.
+  /// Finds the steps by the copy with which each begins; correlation ids give the order.
   static std::vector<Ran> work_of_steps(int rank) {
     std::vector<Ran> all = read_timeline(*scratch_ / ("traces.t" + std::to_string(rank)));
     std::sort(all.begin(), all.end(), [](const Ran& a, const Ran& b) { return a.correlation < b.correlation; });
@@ -106,7 +106,7 @@ class FakeJob : public testing::Test {
     std::ofstream file(window() + "/timeline.jsonl");
     file.precision(3);
     file << std::fixed;
-    std::int64_t zero = 0;  // doubles do not hold nanoseconds since the epoch
+    std::int64_t zero = 0;  // subtracted, as doubles do not hold nanoseconds since the epoch
     for (int rank = 0; rank < kRanks; ++rank) {
       for (const Ran& ran : work_of_steps(rank)) {
         if (zero == 0) zero = ran.called_ns;
@@ -116,7 +116,7 @@ class FakeJob : public testing::Test {
              << "\", \"launched_us\": " << us(ran.called_ns) << ", \"begin_us\": " << us(ran.start_ns)
              << ", \"end_us\": "
              << us(ran.end_ns)
-             // NCCL launches by a driver call that HTA does not know.
+             // HTA does not know the driver call by which NCCL launches.
              << (kind_of(ran) == "communication" ? ", \"counted\": false}\n" : "}\n");
       }
     }
@@ -149,7 +149,7 @@ TEST_F(FakeJob, TracesFollowPyTorchsRules) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Omits the rule that no kernel runs when the host begins to wait for its stream, as PyTorch's own tests do.
+// Like PyTorch's own tests, omits the rule that no kernel runs when the host begins to wait for its stream.
 TEST_F(FakeJob, TracesWithSynchronizationsFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   run_job("synchronised", "cuda_sync = true\n");

@@ -1,4 +1,4 @@
-// Faults of single releases of CUPTI (sources: tests/fakes/cupti/options.h).
+// Faults of CUPTI releases, which the fake CUPTI imitates (sources: tests/fakes/cupti/options.h).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ bool says(const SeenTrace& trace, const std::string& text) {
 
 class GpuReleases : public NeedsNvtx {
  protected:
-  /// Records the steps `list`, each of 20 rounds of `mode`.
+  /// Records `list` of a job whose steps have 20 rounds of `mode`.
   static GpuRun record(const std::string& mode, std::vector<std::pair<std::string, std::string>> faults,
                        const std::string& list = "\"3-5\"", const std::string& job_steps = "12") {
     GpuJob job;
@@ -40,7 +40,7 @@ class GpuReleases : public NeedsNvtx {
   }
 };
 
-// CUPTI writes these records before any window: when the driver, context or stream begins.
+// CUPTI writes the records when the device, context or stream begins, before any window.
 TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   const GpuRun run = record("mixed", {});
 
@@ -55,7 +55,7 @@ TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   }
 }
 
-// The kernel's launch must not be abandoned after 0.3 s.
+// The library must wait for the kernel's record longer than 0.3 s.
 TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   GpuJob job;
   job.program = "long_kernel";
@@ -68,9 +68,9 @@ TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// Until the device has caught up, every buffer has an incomplete record.
+// Until the device has caught up, every CUPTI buffer has an incomplete record.
 TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
-  // The device takes 5 ms for a step of 3 ms.
+  // The device takes 5 ms for a step that takes the host 3 ms.
   GpuJob job;
   job.program = kJob;
   job.arguments = {"ahead", "100", "5", "1000", "0"};
@@ -82,11 +82,11 @@ TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 15u);
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
-  // CUPTI records few launches after the window.
+  // Few launches after the window are recorded.
   EXPECT_LT(run.cupti.at("records_10"), 300u) << "of 500 kernels";
 }
 
-// CUPTI 13.2.23 to 13.2.86 recurses endlessly.
+// CUPTI 13.2.23 to 13.2.86 recurses endlessly if its initialization fails.
 TEST_F(GpuReleases, NoCallReachesACuptiThatCannotBeInitialized) {
   GpuJob job;
   job.program = "launch_loop";
@@ -104,7 +104,7 @@ TEST_F(GpuReleases, NoCallReachesACuptiThatCannotBeInitialized) {
   EXPECT_NE(bad.outcome.err.find("cuInit ended with CUDA_ERROR_NO_DEVICE (100)"), std::string::npos) << bad.outcome.err;
 }
 
-// CUPTI 13.0 waits for a launch's lock.
+// A disable in CUPTI 13.0 waits for a launch's lock.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   const GpuRun run = record("mixed", {{"FAKE_CUPTI_DISABLE_HANGS_MS", "1500"}});
 
@@ -113,7 +113,7 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// This CUPTI is enabled only when the device has caught up: at the job's end.
+// This CUPTI's enable returns when the device has caught up: at the job's end.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
   GpuJob job;
   job.program = kJob;
@@ -137,7 +137,7 @@ TEST_F(GpuReleases, TheJobEndsWhileCuptiLetsNoCallRunDuringASwitch) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// A registration costs the first kernel its times: pytorch#192021.
+// After registering the clock, CUPTI gives the first kernel wrong times: pytorch#192021.
 TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   const GpuRun run =
       record("mixed", {{"FAKE_CUPTI_HEAD_KERNEL", "1"}, {"GPU_JOB_STEP_MS", "50"}}, "\"3-4\", \"30-31\"", "40");
@@ -148,7 +148,7 @@ TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   for (const SeenTrace& trace : run.traces) EXPECT_EQ(of_category(trace, "kernel").size(), 2u * 40u);
 }
 
-// A second registration beside Kineto's would give the first kernel times that Kineto misreads.
+// If the library registered a clock too, Kineto would misread the first kernel's times.
 TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
   const ScratchFolder scratch;
   const std::string torch = scratch / "libtorch_cuda.so";
@@ -172,7 +172,7 @@ TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
 }
 
 TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
-  // CUPTI is off between the windows.
+  // CUPTI is off between such distant windows.
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_GRAPH_SESSIONS", "1"}, {"FAKE_CUDA_KERNELS", "_kernel=250000"}},
                             "\"3-4\", \"60-61\"", "64");
 
@@ -183,7 +183,7 @@ TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
   EXPECT_TRUE(says(second, "may be tied to the wrong launch")) << second.property("problems");
 }
 
-// parcagpu#23: the pool of device buffers runs out after millions of nodes.
+// After millions of graph nodes, CUPTI's pool of device buffers runs out (parcagpu#23).
 TEST_F(GpuReleases, KernelsWithoutTimesAreCounted) {
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_POOL", "450"}});
 

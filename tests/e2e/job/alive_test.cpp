@@ -1,4 +1,4 @@
-// Jobs recover and remove spools of killed jobs, but not of running ones, even in another container.
+// Jobs recover and remove spools of killed jobs, but not of running jobs, even if these run in another container.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -52,7 +52,7 @@ Job endless(const ScratchFolder& scratch, const std::string& folder, const std::
   return job;
 }
 
-/// Returns false if `condition` never held.
+/// Kills the job once `condition` holds. Returns false if it never held.
 bool run_until(Job job, const std::function<bool()>& condition) {
   bool held = false;
   job.while_running = [&](int pid) {
@@ -176,7 +176,7 @@ TEST_F(Alive, RecoverLeavesAJobOfAnotherPidNamespaceAlone) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// Two host names may mean one machine.
+// Another host name may name the same machine.
 TEST_F(Alive, JobUnderAnotherHostNameIsExamined) {
   Job job = endless(scratch_, "run", record_all_spec(folder("run")));
   job.command.insert(job.command.begin(), {"unshare", "--uts", "sh", "-c", "hostname elsewhere && exec \"$@\"", "sh"});
@@ -209,7 +209,7 @@ TEST_F(Alive, AJobWithoutProcIsRecordedAndRespected) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// The job was killed on another node and queued again.
+// A job that was killed on another node is queued again.
 TEST_F(Alive, ARequeuedJobTakesOverTheClaimOfItsDeadPredecessor) {
   ASSERT_TRUE(kill_while_recording("run"));
   const std::string claim = folder("run") + "/.claim-rank0";

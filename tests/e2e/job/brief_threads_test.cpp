@@ -1,4 +1,4 @@
-// More threads than chunks: each call is in the trace or counted as lost.
+// More threads than spool chunks: each call is in the trace or counted as lost.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

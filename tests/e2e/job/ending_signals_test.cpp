@@ -1,5 +1,5 @@
-// Signals that end a rank: the trace is written first. The job's own signal actions stay. PROFSHIM_KILLS: number of
-// runs with SIGTERM (20).
+// Signals that end a rank: the library first writes the trace and keeps the job's signal actions. PROFSHIM_KILLS:
+// number of runs with SIGTERM (20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ Both run_in(const ScratchFolder& scratch, Job job, const std::string& more = "")
   return run_both(std::move(job));
 }
 
-/// Expects valid traces without `recover`, and no spool or claim.
+/// Expects valid traces without `recover`, and no spool or claim file left.
 std::vector<SeenTrace> whole_traces(const ScratchFolder& scratch) {
   const std::vector<std::string> paths = traces_below(scratch / "traces");
   std::vector<std::string> verify = {"verify"};
@@ -108,7 +108,7 @@ TEST(EndingSignals, AreNotHandledIfTheExitTimeIsZero) {
   EXPECT_EQ(read_folder(scratch / "traces").size(), 1u);
 }
 
-// The kernel drops signals with the default action to process 1 of a container.
+// The kernel drops a signal to process 1 of a container if its action is the default.
 TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   if (run(shell("unshare -pf --mount-proc /bin/true")).ending() != "exit 0") {
     GTEST_SKIP() << "no PID namespace can be made here";
@@ -125,7 +125,7 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
 }
 
 // `timeout` signals the program, then its process group: one request. Launchers soon kill the ranks (Open MPI 4 after a
-// second), so the traces are small.
+// second), so traces are small.
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -171,7 +171,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
     std::int64_t sent_ns = 0;
     Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
-    // The sleep varies the moment of the signal.
+    // Sleeps, so that the signal arrives at different moments.
     job.while_running = [&](int pid) {
       const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
       while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);
@@ -184,7 +184,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
 
     ASSERT_EQ(outcome.ending(), "signal 15") << "SIGTERM after " << after_us << " us: " << outcome.err;
     const auto traces = whole_traces(scratch);
-    // Before the first recorded call no trace is written.
+    // A signal before the first recorded call leaves no trace.
     if (traces.empty() && after_us < 20000) continue;
     ASSERT_EQ(traces.size(), 1u) << "SIGTERM after " << after_us << " us: " << outcome.err;
     EXPECT_LE(sent_ns - last_end_ns(traces[0]), kTenth_ns) << "SIGTERM after " << after_us << " us";

@@ -33,7 +33,7 @@ std::vector<Ending> endings_here() {
   return endings;
 }
 
-// A launcher may end before the ranks that it has killed.
+// Repeats `recover`: a launcher may end before the ranks that it has killed.
 Outcome recover_when_gone(const std::string& folder) {
   constexpr double kLimitSeconds = 20;
   Outcome recover;
@@ -56,7 +56,7 @@ std::vector<SeenTrace> all_traces(const std::string& folder) {
 }
 
 // MPICH's launcher loses the status of its ranks in some 3 of 100 runs (MPICH 4.0.2 without the library: "exit 1" in 15
-// of 750 runs). None of the programs ends with 1, so the run is repeated.
+// of 750 runs). None of the programs ends with 1, so such a run is repeated.
 Outcome run_with_its_status(const Job& job, const std::string& traces) {
   constexpr int kAttempts = 4;
   Outcome outcome = run(job);
@@ -72,7 +72,7 @@ class EndingOfARank : public testing::TestWithParam<Ending> {
   std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
 };
 
-// Without a launcher, which would change the exit status.
+// The rank runs without a launcher, which would change the exit status.
 TEST_P(EndingOfARank, IsUnchangedAndKeepsTheRecording) {
   const ScratchFolder scratch;
   Job job{.command = {program(), GetParam().how, std::to_string(kCalls)}};

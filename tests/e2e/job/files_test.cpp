@@ -223,7 +223,7 @@ TEST_F(Files, RanksThatContradictTheEnvironmentAreReportedAndNotMixed) {
   EXPECT_EQ(ranks, (std::set<int>{0, 1, 2}));
 }
 
-// The disk is a tmpfs of 1 MiB; only root can mount it. No trace on it may end early.
+// The disk is a tmpfs of 1 MiB; only root can mount it. No trace file on it may be cut off.
 class FullDisk : public testing::Test {
  public:
   ~FullDisk() override { umount2((scratch_ / "disk").c_str(), MNT_DETACH); }

@@ -1,4 +1,4 @@
-// A file system that stops for a while (fsfreeze, restart of an NFS server). Its writers cannot be interrupted.
+// A file system that stops for a while (fsfreeze, NFS server restart). Threads that write to it cannot be interrupted.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
@@ -38,7 +38,7 @@ TEST(FrozenFolder, BlocksNoCallOfTheJobAndLosesNoTrace) {
   Job job = shell(mounted + " && LD_PRELOAD='" + built("libprofshim.so") + "' " +
                   built("tests/apps_limits/" + to_string(mpi) + "/slowest_call") + " 8; status=\\$?; cp -r '" + disk +
                   "/traces' '" + copy + "'; exit \\$status\"");
-  job.preload = false;  // neither unshare nor sh is the job
+  job.preload = false;  // not for unshare and sh
   job.environment = mpirun(mpi, 1, {}).environment;
   job.environment.emplace_back("PROFSHIM_FOLDER", disk + "/traces");
   job.environment.emplace_back("PROFSHIM_RANKS", "all");

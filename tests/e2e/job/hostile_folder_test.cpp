@@ -1,5 +1,5 @@
-// Another user may write into the folder and tries each attack a thousand times. No file of the victim may be changed,
-// revealed or deleted.
+// Attacks by another user who may write into the trace folder, each tried a thousand times. No file of the victim may
+// be changed, revealed or deleted.
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ int as_victim(Body body) {
   const pid_t pid = fork();
   if (pid == 0) {
     become(kVictim);
-    alarm(100);  // ends a body that blocks
+    alarm(100);  // ends `body` if it blocks
     _exit(body());
   }
   int status = 0;
@@ -146,7 +146,7 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
   }
 }
 
-// The names are guessed from process ids and readdir().
+// The attacker takes the names from process ids and readdir().
 TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
   int made = 0;
   {
@@ -238,7 +238,7 @@ void write_spool(const std::string& path, uid_t owner) {
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
 }
 
-// Root, who also runs `recover` here, may access every file.
+// `recover` runs as the victim and as root, who may read every file.
 TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65533-rank0-1-1.spool";
   fs::create_directory(spools);
@@ -304,7 +304,7 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   }
 }
 
-// Without the sticky bit other users may also remove our files.
+// Without the sticky bit other users may also remove the victim's files.
 INSTANTIATE_TEST_SUITE_P(Modes, HostileFolder, testing::Values(mode_t{01777}, mode_t{0777}),
                          [](const auto& mode) { return std::string(mode.param == 0777 ? "Open" : "Sticky"); });
 

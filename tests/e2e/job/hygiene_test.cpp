@@ -60,12 +60,12 @@ void expect_unnoticed(const Job& job) {
 
 struct Program {
   const char* name;
-  const char* needs;  // an executable; without it the row is skipped
+  const char* needs;  // an executable; without it the program is skipped
   const char* text;
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
-// The output is deterministic: no pids, no times.
+// The outputs are the same in every run: no pids, no times.
 const Program kPrograms[] = {
     {"true_and_false", "bash", "/bin/true; echo $?; /bin/false; echo $?"},
     {"pipeline", "bash", "seq 1 20000 | grep 7 | sort -r | awk '{s += $1} END {print s}' | tee copy | wc -c; cat copy"},
@@ -150,7 +150,7 @@ std::vector<Program> programs_here() {
 
 class Unnoticed : public testing::TestWithParam<Program> {};
 
-// Worker processes as in data loaders, in a script file for "spawn".
+// Starts workers as data loaders do. "spawn" needs a script file.
 const char* const kPool = R"(
 import multiprocessing as m, sys, time
 def square(x): return x * x
@@ -183,7 +183,7 @@ std::vector<std::string> all_endings() {
   std::vector<std::string> endings = {"return", "exit", "_exit", "_Exit", "quick_exit", "abort"};
   for (const int number :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
-    endings.push_back(std::to_string(number));  // except those that stop a process
+    endings.push_back(std::to_string(number));  // all signals except those that stop a process
   return endings;
 }
 INSTANTIATE_TEST_SUITE_P(Hygiene, EndsAsItWould, testing::ValuesIn(all_endings()));

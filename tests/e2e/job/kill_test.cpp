@@ -28,14 +28,14 @@ struct Killed {
   std::int64_t at_ns = 0;  // nanoseconds since the epoch
 };
 
-// The manifest is the writer's first file.
+// True if the job records: the library writes the manifest first.
 bool records(const std::string& folder) {
   for (const std::string& file : files_below(folder))
     if (file.rfind("manifest-", 0) == 0) return true;
   return false;
 }
 
-// The time begins at the job's start, or when it records into `folder`.
+// Kills the job `after_us` after its start, or after it began to record into `folder`.
 Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {
@@ -66,7 +66,7 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause
   return job;
 }
 
-// Short windows without end: some trace is always being written.
+// With short windows, a trace is always being written.
 TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   std::mt19937 random(20261121);
   std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);
@@ -96,7 +96,7 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
 }
 
-// Without pauses the trace would take too long to verify.
+// The job pauses, because a larger trace would take too long to verify.
 TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   constexpr int kPauseUs = 500;
   std::mt19937 random(4711);

@@ -28,7 +28,7 @@ long peak_growth_kib(Mpi mpi, bool preload, const std::string& settings) {
 
 class HostMemory : public testing::TestWithParam<const char*> {};
 
-// Includes the writer and its compression threads.
+// The measured memory includes the library's writer and compression threads.
 TEST_P(HostMemory, IsNeverExceeded) {
   const std::string settings =
       std::string("limits.host_memory=32MiB limits.disk_free=1MiB output.gzip=true ") + GetParam();

@@ -1,4 +1,4 @@
-// The library writes to a replaced stderr only if it is a log.
+// The library writes to a stderr that the job replaced only if it is a log.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

@@ -1,4 +1,4 @@
-// A container refuses one system call of a list. The job is unchanged, and losses are reported.
+// Containers that refuse a system call: jobs are unchanged, and the library reports losses.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// Share of the limit; 0 without a file.
+// Returns trace size / limit; 0 without a trace.
 double filled(Job job, double limit_mib, const std::string& settings) {
   const ScratchFolder scratch;
   job.folder = scratch.path();

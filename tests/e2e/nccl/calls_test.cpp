@@ -1,4 +1,4 @@
-// The real NCCL refuses every call without a GPU, but each call passes its hook.
+// Hooks of the real NCCL: without a GPU it refuses every call, but each call passes its hook.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ std::map<std::string, std::string> printed_results(const std::string& out) {
   return results;
 }
 
-/// Takes the inner of an operation's two nested events.
+/// Returns calls by their "function", which only the inner of an operation's two events has.
 std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const SeenTrace& trace) {
   std::map<std::string, std::vector<const SeenEvent*>> calls;
   for (const SeenEvent& event : trace.events) {
@@ -100,7 +100,7 @@ TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
     }
     EXPECT_EQ(result, alone.at(name)) << name;
     ASSERT_NE(at, calls.end()) << name << " is not in the trace";
-    EXPECT_EQ(at->second.size(), 1U) << name;  // ncclBroadcast inside ncclBcast is left out
+    EXPECT_EQ(at->second.size(), 1U) << name;  // not the ncclBroadcast inside ncclBcast
     EXPECT_EQ(at->second[0]->args.count("failed"), result == "0" ? 0U : 1U) << name;
     EXPECT_EQ(at->second[0]->args.count("seen by"), 0U) << name;
   }
@@ -152,7 +152,8 @@ TEST(NcclCalls, CallsThroughAHandleAreRecordedFromNcclsRanges) {
     EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 1U) << name;
   }
   EXPECT_EQ(version_in(ran.traces[0]), version_of_library());
-  // ncclBcast has no NCCL range, and calls by handle pass no hook. But ncclBcast calls ncclBroadcast by symbol.
+  // NCCL has no NVTX range for ncclBcast, and calls through dlsym() pass no hook. But ncclBcast calls ncclBroadcast by
+  // symbol.
   EXPECT_EQ(calls.at("ncclBroadcast").size(), 2U);
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {
     EXPECT_EQ(name.find("nccl:"), 0U) << name << " x " << count;
@@ -169,7 +170,7 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
   for (const auto& [name, result] : printed_results(ran.outcome.out)) {
-    if (name == "ncclGetUniqueId") continue;  // no range, and no rank yet
+    if (name == "ncclGetUniqueId") continue;  // no NVTX range; rank still unknown
     ASSERT_EQ(calls.count(name), 1U) << name;
     EXPECT_EQ(calls.at(name).size(), 1U) << name;
   }

@@ -115,7 +115,7 @@ TEST_F(NcclGroups, LaunchesPassVerify) {
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
 }
 
-/// Two ranks, then three, then four.
+/// A communicator that grows from two ranks to four.
 class NcclGrowth : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_grow", "0 1 2 3"); }

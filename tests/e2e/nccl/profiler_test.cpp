@@ -1,4 +1,4 @@
-// capture.nccl_profiler under a fake NCCL of each interface version.
+// capture.nccl_profiler with a fake NCCL of each profiler interface version.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 class NcclProfiler : public ::testing::Test {
  protected:
-  /// `preload` follows ours in LD_PRELOAD. `environment` overrides other variables.
+  /// `preload` follows the library in LD_PRELOAD. `environment` overrides other variables.
   void record(int interface, const std::string& spec, const Environment& environment = {},
               const std::string& program = "nccl_profiled", const std::string& preload = "") {
     const std::string fakes = built("tests/fakes/cuda13/libnccl.so.2");
@@ -141,7 +141,7 @@ TEST_P(NcclProfilerSinceV5, CallsLaunchedByNcclsThreadAreJoined) {
 
 INSTANTIATE_TEST_SUITE_P(Interface, NcclProfilerSinceV5, ::testing::Values(5, 6));
 
-// Interface v4 does not name a task's call.
+// Interface v4 does not say to which call a task belongs.
 TEST_F(NcclProfiler, V4IsJoinedIfACallHasOneTask) {
   record(4, kOn);
 
@@ -243,7 +243,7 @@ TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
   expect_problem("NCCL uses the job's network plugin as its profiler plugin");
 }
 
-// With STATIC_PLUGIN NCCL searches the process: our library before those of the job, new interfaces before old ones.
+// With STATIC_PLUGIN NCCL searches the process's libraries: profshim before the job's, new interfaces before old ones.
 class NcclProfilerStatic : public NcclProfiler, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
@@ -263,7 +263,7 @@ TEST_F(NcclProfiler, IsNotFoundInTheProcessItself) {
   for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.property("problems"), "[]");
 }
 
-// The library sets this variable for NCCL; children inherit it.
+// The library sets PROFSHIM_NCCL_PLUGIN for NCCL; child processes inherit it.
 TEST(NcclProfilerVariable, DoesNotRequestRecording) {
   Job job = shell("echo \"[$CUDA_INJECTION64_PATH]\"");
   job.environment = {{"PROFSHIM_NCCL_PLUGIN", shim_path()}};

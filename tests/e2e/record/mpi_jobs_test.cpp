@@ -43,7 +43,7 @@ std::vector<App> apps_here() {
   return apps;
 }
 
-// Ranks print in any order.
+// Sorts, as ranks print in any order.
 std::string sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::stringstream stream(text);
@@ -103,12 +103,12 @@ TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
   }
 }
 
-// Readers match collectives by communicator and number, equal on all ranks.
+// Readers match collectives by communicator and sequence number, equal on all ranks.
 TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   const Recorded recorded = record(GetParam());
 
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
-  // By group and sequence number, then rank.
+  // Function names by group and sequence number, then by rank.
   std::map<std::pair<std::string, std::string>, std::map<int, std::string>> calls;
   for (const SeenTrace& trace : recorded.traces)
     for (const SeenEvent& event : trace.events) {
@@ -118,7 +118,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
         calls[{group->second, sequence->second}][trace.rank()] = event.name;
     }
   for (const auto& [number, by_rank] : calls) {
-    if (by_rank.size() < 2) continue;  // on one rank only
+    if (by_rank.size() < 2) continue;  // seen on one rank only
     for (const auto& [rank, name] : by_rank)
       EXPECT_EQ(name, by_rank.begin()->second) << "number " << number.second << " of group " << number.first;
   }
@@ -195,7 +195,7 @@ TEST(MpiJobs, AStartHasThePeerOfItsRequest) {
   }
 }
 
-// Memory behind the counts of the own group must not be read.
+// The library must not read counts beyond the size of the rank's own group.
 TEST(MpiJobs, RecordsReduceScatterBetweenUnevenGroups) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -236,7 +236,7 @@ TEST(MpiJobs, RecordsTheSelectedRanks) {
   }
 }
 
-// Only coexisting operations take slots.
+// The library has a slot for each existing MPI_Op.
 TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

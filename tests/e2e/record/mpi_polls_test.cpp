@@ -14,12 +14,12 @@ namespace profshim::e2e {
 namespace {
 
 constexpr int kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
-// Most events of one run of polls: a process that loses its CPU for a while begins a new event.
+// Most events of one loop of polls: a process that loses its CPU for a while begins a new event.
 constexpr std::size_t kFew = 60;
 
 struct Recorded {
   Outcome outcome;
-  SeenTrace trace;  // trace of rank 0
+  SeenTrace trace;  // of rank 0
 };
 
 Recorded record(Mpi mpi, const std::string& keys = "") {
@@ -86,7 +86,7 @@ TEST(MpiPolls, APauseEndsThem) {
 
     for (const SeenEvent* row : recorded.trace.calls("MPI polling"))
       EXPECT_FALSE(has(*row, "MPI_Testall") && has(*row, "MPI_Iprobe"));
-    // The next loop follows without a pause.
+    // The last MPI_Testall is counted with the next loop, as no pause follows.
     EXPECT_GE(recorded.trace.calls("MPI_Testall").size(), std::size_t{kPauses - 1}) << to_string(mpi);
   }
 }

@@ -1,4 +1,4 @@
-// NVTX ranges and steps from function names.
+// NVTX ranges, and steps from calls of a function.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

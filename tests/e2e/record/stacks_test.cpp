@@ -42,7 +42,7 @@ std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
   return found;
 }
 
-/// PROFSHIM_TEST_PYTHONS: further interpreters, separated by colons.
+/// PROFSHIM_TEST_PYTHONS adds interpreters, separated by colons.
 std::vector<std::string> interpreters() {
   auto found = interpreters_of({10, 11, 12, 13, 14});
   const char* const others = std::getenv("PROFSHIM_TEST_PYTHONS");
@@ -58,7 +58,7 @@ std::string probe() { return PROFSHIM_BUILD_DIR "/tests/apps_stack/libstack_prob
 
 Job probing(const std::string& interpreter, const char* script, const ScratchFolder& scratch) {
   return {.command = {interpreter, kSource + "/tests/apps_stack/" + script, probe(), scratch / "spool"},
-          // The library is opened late; toml11's caches need 3 KiB of its thread-local storage.
+          // The library is opened by dlopen() and needs 3 KiB of thread-local storage.
           .environment = {{"GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384"}},
           .preload = false};
 }
@@ -113,7 +113,7 @@ Job stacks_job(const ScratchFolder& scratch, const std::string& keys) {
   return torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none " + keys);
 }
 
-/// Returns the caught exceptions, and the unwinder's owner: libgcc or none, depending on PyTorch's link.
+/// Returns the output without the library: caught exceptions, and which library has the unwinder.
 const std::string& printed_without_us() {
   static const std::string out = [] {
     const ScratchFolder scratch;
@@ -188,7 +188,7 @@ TEST(TorchStacks, AreNotTakenByDefault) {
   for (const SeenEvent& event : only_trace(scratch).events) EXPECT_EQ(event.args.count("Call stack"), 0u);
 }
 
-// C++ exceptions of the job still use libgcc.
+// The job's C++ exceptions must still use libgcc's unwinder.
 TEST(TorchStacks, NativeStacksNameFunctionsAndLeaveExceptionsAlone) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -264,7 +264,7 @@ TEST(TorchStacks, OfAKilledJobKeepTheirNames) {
   EXPECT_NE(std::find(native.begin(), native.end(), "PyEval_EvalCode"), native.end());
 }
 
-// In the form of torch.profiler's export_stacks().
+// The files have the format of torch.profiler's export_stacks().
 TEST(TorchStacks, AreExportedForFlameGraphs) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -288,7 +288,7 @@ Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   return job;
 }
 
-/// mpi4py calls the variant with large counts if the MPI has it.
+/// Also finds `name`_c, the variant with large counts, which mpi4py calls if the MPI has it.
 std::vector<const SeenEvent*> calls_of(const SeenTrace& trace, const std::string& name) {
   const auto calls = trace.calls(name);
   return calls.empty() ? trace.calls(name + "_c") : calls;

@@ -27,14 +27,14 @@ std::vector<Ran> read_timeline(const std::string& path);
 struct GpuRun {
   Outcome outcome;
   std::map<std::string, long> printed;  // "kernels 300" on stdout
-  std::vector<SeenTrace> traces;        // by path
+  std::vector<SeenTrace> traces;        // sorted by path
   std::vector<Ran> timeline;
   std::map<std::string, std::uint64_t> cupti;  // final counters of the fake CUPTI: "records_10", "dropped", ...
-  std::vector<int> left_enabled;               // activity kinds
+  std::vector<int> left_enabled;               // activity kinds, at the end
   std::vector<std::string> cupti_calls;        // "cuptiActivityEnable 10 0", in order
 
   std::vector<const Ran*> ran(const std::string& kind) const;
-  /// "cuptiActivityEnable" counts every kind.
+  /// Counts `cupti_calls` that start with `begin`.
   int calls(const std::string& begin) const;
 };
 
@@ -43,13 +43,13 @@ struct GpuJob {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string spec;   // without version, ranks and output; "": kRecordAll
-  std::string cupti;  // below build/tests/fakes; "": beside the runtime
+  std::string cupti;  // below build/tests/fakes; "": the fake beside the runtime
   bool preload = true;
   double limit_seconds = 60;
 };
 GpuRun run_gpu(const GpuJob& job);
 
-/// Records from cuInit to the end.
+/// A spec that records from cuInit to the end.
 inline constexpr const char* kRecordAll = "[steps]\nsource = \"none\"\n";
 
 std::vector<const SeenEvent*> of_category(const SeenTrace& trace, const std::string& category);

@@ -1,4 +1,4 @@
-// Merged traces, and traces with shifted clocks.
+// Merges traces, and writes traces with shifted clocks.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ SeenTrace merged(const std::string& out, std::vector<std::string> paths, Outcome
 struct Arrow {
   const SeenEvent *from = nullptr, *to = nullptr;
 };
-/// Arrows between ranks, by id.
+/// Returns the arrows between ranks, by id.
 std::map<std::int64_t, Arrow> arrows(const SeenTrace& trace);
-/// Innermost slice of the thread at the time of `at`.
+/// Returns the innermost slice on the thread of `at` at its time.
 const SeenEvent* slice_at(const SeenTrace& trace, const SeenEvent& at);
 
 struct Shift {

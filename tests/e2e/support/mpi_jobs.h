@@ -11,15 +11,15 @@ namespace profshim::e2e {
 
 enum class Mpi { kOpenMpi, kMpich };
 std::string to_string(Mpi mpi);
-/// May oversubscribe the cores and run as root.
+/// The job may oversubscribe the cores and run as root.
 Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command);
-/// Fails the test if there is none.
+/// Fails the test if no MPI is installed.
 std::vector<Mpi> installed_mpis();
 
 /// Reads lines that tests/apps print: {"rank":R,"function":"MPI_X","count":N}.
 std::map<int, std::map<std::string, int>> printed_counts(const std::string& out);
 
-/// All ranks, from MPI_Init to the end.
+/// The spec records all ranks from MPI_Init to the end.
 std::string record_all_spec(const std::string& folder);
 
 }  // namespace profshim::e2e

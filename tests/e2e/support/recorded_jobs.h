@@ -13,7 +13,7 @@ namespace profshim::e2e {
 
 /// `settings` is added to PROFSHIM_SET.
 Job heat_job(const ScratchFolder& scratch, int ranks, int steps, const std::string& settings);
-/// `spec` must lack version and output.
+/// Adds version and output to `spec`.
 Job epochs_job(const ScratchFolder& scratch, const std::vector<std::string>& arguments, const std::string& spec);
 Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command);
 

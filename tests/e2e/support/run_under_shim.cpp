@@ -121,7 +121,7 @@ Outcome run(const Job& job) {
   Pipe::close_end(out.write);
   Pipe::close_end(err.write);
   signal(SIGPIPE, SIG_IGN);
-  (void)!::write(in.write, job.input.data(), job.input.size());  // fits the pipe
+  (void)!::write(in.write, job.input.data(), job.input.size());  // fits into the pipe
   Pipe::close_end(in.write);
   if (job.while_running) job.while_running(pid);
 
@@ -137,7 +137,7 @@ Outcome run(const Job& job) {
     if (ended && seconds_since(ended_at) > 5) break;
     const double elapsed = seconds_since(start);
     if (!ended && elapsed > job.limit_seconds) {
-      // Lets a launcher end its ranks.
+      // SIGTERM lets a launcher end its ranks.
       if (!outcome.timed_out) kill(pid, SIGTERM), asked_at = elapsed;
       if (elapsed > asked_at + 5) kill(-pid, SIGKILL);
       outcome.timed_out = true;

@@ -8,11 +8,11 @@
 
 namespace profshim::e2e {
 
-/// Inherits the environment except PROFSHIM*; `environment` is added.
+/// A program to run with the tests' environment except PROFSHIM*, plus `environment`.
 struct Job {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string folder;  // "": that of the tests
+  std::string folder;  // working folder; "": that of the tests
   std::string input;
   bool preload = true;
   double limit_seconds = 60;                   // then SIGTERM; 5 s later SIGKILL to its process group

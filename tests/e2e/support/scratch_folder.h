@@ -21,7 +21,7 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Sorted relative paths of files, folders and links.
+/// Returns sorted paths of files, folders and links, relative to `folder`.
 std::vector<std::string> files_below(const std::string& folder);
 std::string text_of_file(const std::string& path);
 

@@ -8,7 +8,7 @@
 
 namespace profshim::e2e {
 
-/// Arguments are text: numbers as written, lists as compact JSON.
+/// An event. Its arguments are text: numbers as written, lists as compact JSON.
 struct SeenEvent {
   std::string phase, category, name;
   std::int64_t pid = 0, tid = 0, ts_ns = 0, duration_ns = 0, id = 0;
@@ -22,17 +22,17 @@ struct SeenTrace {
   std::vector<SeenEvent> events;
 
   int rank() const;  // distributedInfo.rank, or -1
-  /// "X" events only.
+  /// Returns the "X" events called `name`.
   std::vector<const SeenEvent*> calls(const std::string& name) const;
-  /// "" = all categories. Calls in "MPI polling" events count under their own names.
+  /// Counts calls by name; "" = all categories. Calls in "MPI polling" events count under their own names.
   std::map<std::string, int> counts(const std::string& category = "") const;
-  /// In order of time.
+  /// Returns step numbers in order of time.
   std::vector<std::int64_t> steps() const;
-  /// Member of the "profshim" object, or "".
+  /// Returns a member of the "profshim" object, or "".
   std::string property(const std::string& key) const;
 };
 SeenTrace read_seen(const std::string& path);
-/// Sorted by path.
+/// Returns the traces sorted by path.
 std::vector<SeenTrace> read_folder(const std::string& folder);
 std::vector<std::string> traces_below(const std::string& folder);
 

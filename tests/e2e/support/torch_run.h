@@ -1,4 +1,4 @@
-// PyTorch programs of tests/apps_torch. `make test` uses Debian's PyTorch, `make test-torch` one of PyPI.
+// Runs programs of tests/apps_torch. `make test` uses Debian's PyTorch, `make test-torch` one from PyPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace profshim::e2e {
 
 const std::string& torch_python();
-/// 0 without PyTorch.
+/// Returns 0 without PyTorch.
 int torch_major();
 std::string torch_app(const std::string& name);
 
@@ -22,7 +22,7 @@ std::string torch_app(const std::string& name);
   GTEST_SKIP() << "no PyTorch " << (major) << " in " << torch_python() << ": " \
                << ((major) > 1 ? "make test-torch" : "apt install python3-torch")
 
-/// Debian's 2.14 was built without TensorPipe.
+/// False for Debian's PyTorch 2.14, built without TensorPipe.
 bool torch_has_rpc();
 
 #define NEEDS_RPC() \
@@ -40,12 +40,12 @@ enum class Launch {
 /// PROFSHIM_SET.
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
-/// Operator counts written by operator_counts.py.
+/// Returns operator counts that operator_counts.py wrote.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
-/// "name: ours, theirs" for each difference. Excludes gloo's events: torch.profiler may miss the last one.
+/// Returns "name: ours, theirs" for each difference. Excludes gloo's events: torch.profiler may miss the last one.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
 
-/// Calls entirely in step `number`.
+/// Counts calls that lie entirely in step `number`.
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);
 
 /// Expects steps 11 to 13 without gaps, each with exactly one optimizer call and no operator after it.

@@ -1,4 +1,4 @@
-// profshim compare finds an extra call per step, and no difference in a second run.
+// profshim compare finds an extra call per step, and no difference between equal runs.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <sched.h>

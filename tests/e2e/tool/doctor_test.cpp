@@ -205,7 +205,7 @@ TEST(Doctor, FindsALibraryThatIsNamedByItsPath) {
   EXPECT_TRUE(says(doctor({"--", program}), "Open MPI (" + library + ")"));
 }
 
-// Arguments may name a pipe without a writer or a huge file.
+// The program's arguments may name a pipe without a writer or a huge file.
 TEST(Doctor, ReadsNoDataOfAPythonModule) {
   const ScratchFolder scratch;
   const std::string python = "/usr/bin/python3";

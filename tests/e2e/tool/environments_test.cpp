@@ -1,4 +1,4 @@
-// Containers and sandboxes with little memory or access. The job is unchanged, and losses are reported.
+// Containers and sandboxes with little memory or access: jobs are unchanged, and the library reports losses.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr int kCalls = 1'000'000;  // 64 MB of events
-constexpr int kForbidden = 97;     // exit status if the environment could not be made
+constexpr int kForbidden = 97;     // exit status if a child could not make the environment
 
 bool own_mounts() {
   return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
@@ -54,7 +54,7 @@ bool become_nobody() { return setgid(65534) == 0 && setuid(65534) == 0; }
 struct Environment {
   const char* name;
   std::vector<std::string> job;                         // arguments of tests/apps_memory/tight
-  std::function<bool(const std::string& folder)> make;  // in the child before exec; must not allocate
+  std::function<bool(const std::string& folder)> make;  // runs in the child before exec; must not allocate
   std::vector<std::string> launcher = {};
   std::function<void(int pid, const std::string& folder)> during = {};
   friend void PrintTo(const Environment& row, std::ostream* out) { *out << row.name; }
@@ -108,7 +108,7 @@ const Environment kEnvironments[] = {
      }},
 };
 
-// Drops UCX's lines, which hold the time.
+// Drops UCX's lines, which contain the time of day.
 std::string own_lines(const std::string& out) {
   std::stringstream text(out);
   std::string kept;
@@ -117,7 +117,7 @@ std::string own_lines(const std::string& out) {
   return kept;
 }
 
-// The trace or stderr may report a loss.
+// Expects all calls, or a loss reported by the trace or stderr.
 void expect_all_or_said(const std::string& folder, const Outcome& outcome, const std::string& calls) {
   const auto traces = read_folder(folder);
   if (traces.empty()) {
@@ -207,7 +207,7 @@ TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   for (const Mpi mpi : installed_mpis()) {
     const MemoryCgroup cgroup(mib * kMiB);
     if (!cgroup.why_not().empty()) GTEST_SKIP() << cgroup.why_not();
-    // 84 %, as 3.4 of 4 GiB. Open MPI needs a larger share of a small cgroup.
+    // The job fills 84 % (3.4 of 4 GiB). Open MPI itself needs 40 MiB more.
     const std::uint64_t needed = mib * 84 / 100 - (mpi == Mpi::kOpenMpi ? 40 : 0);
     const Environment row{"cgroup", {"touch", std::to_string(needed), std::to_string(2 * kCalls)}, [&cgroup](auto&) {
                             return cgroup.enter();

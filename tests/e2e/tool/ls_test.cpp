@@ -120,7 +120,7 @@ TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
   EXPECT_TRUE(says("profshim recover " + m.spool)) << output_;
 }
 
-// In a shared folder a manifest may hold anything.
+// Other users may write manifests into a shared folder.
 TEST_F(Ls, EscapesTerminalControlCharacters) {
   output::Manifest m = manifest(0);
   m.state = "\x1b[2Jcleared";

@@ -1,4 +1,4 @@
-// profshim merge on real runs, with known shifts of clocks.
+// profshim merge on real runs whose clocks the test has shifted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ TEST(Merge, EveryMessageHasAnArrow) {
   EXPECT_EQ(all.property("messages_without_arrows"), "0");
 }
 
-// From the last member to each member that waited.
+// Arrows lead from the last rank to each waiting rank.
 TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/allreduce_loop"), "20"});
@@ -188,7 +188,7 @@ TEST(Merge, RefusesIncompatibleTracesInOneLine) {
   }
   const std::string copy = scratch / "copy.pt.trace.json";
   std::filesystem::copy_file(paths[0], copy);
-  // The times have an arbitrary start.
+  // Without a base time, times have an arbitrary start.
   const std::string no_clock = scratch.write(
       "clock.json", R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.0,"dur":1.0}]})");
   const struct {

@@ -1,4 +1,4 @@
-// profshim report in a real browser. page.js sets attributes of <html>: number of plots, errors.
+// Pages of profshim report in a browser. Their page.js sets attributes of <html>: number of plots, errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ TEST(Report, ShowsARealTrainingOfTwoRanks) {
   EXPECT_TRUE(holds(text_of_file(scratch / "report.html"), "autograd::engine::evaluate_function"));
 }
 
-// A program chooses the names in a trace.
+// The traced program chooses the names, which may contain HTML.
 TEST(Report, NamesDoNotRunAsScriptsInABrowser) {
   NEEDS_BROWSER();
   const ScratchFolder scratch;

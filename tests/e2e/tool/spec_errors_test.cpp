@@ -27,7 +27,7 @@ std::vector<std::string> bad_specs() {
   return paths;
 }
 
-// The error is in the spec or an included file.
+// Returns the file with the error: the spec or an included file.
 std::string file_of_the_mistake(const std::string& spec) {
   const std::string expected = text_of_file(fs::path(spec).replace_extension(".expected").string());
   return expected.substr(0, expected.find(".toml")) + ".toml";

@@ -14,7 +14,6 @@
 namespace profshim::e2e {
 namespace {
 
-// Calls by rank and function.
 std::map<int, std::map<std::string, int>> calls_of(const std::string& json) {
   rapidjson::Document document;
   document.Parse(json.c_str());

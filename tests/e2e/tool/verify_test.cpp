@@ -1,4 +1,4 @@
-// `profshim verify` on files.
+// `profshim verify` on sample files.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Programs that end during `import torch`, while threads use the imported parts.
+// Programs that end during `import torch`, while other threads use modules already imported.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -21,8 +21,8 @@ constexpr int kPrograms = 50;  // per release of PyTorch
 
 struct Ending {
   std::string way;   // first argument of import_moment.py
-  int moment = 0;    // ends itself at this import
-  int signal = 0;    // sent by the test
+  int moment = 0;    // number of the import that ends it
+  int signal = 0;    // signal from the test
   int after_ms = 0;  // after the start
   std::string seen;
   std::string err;
@@ -38,7 +38,7 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   Job job = torch_job(scratch, Launch::kAlone, "import_moment.py " + one.way + " " + std::to_string(one.moment),
                       "steps.source=none");
   job.preload = preload;
-  // The sleep varies the moment of the signal.
+  // Sleeps, so that the signal arrives at different moments.
   if (one.signal != 0) {
     job.while_running = [&one](int pid) {
       std::this_thread::sleep_for(std::chrono::milliseconds(one.after_ms));
@@ -48,7 +48,7 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   return run(job);
 }
 
-/// Two at a time, since they wait as much as they compute.
+/// Runs two programs at a time: they wait half of the time.
 void run_all(std::vector<Ending>& endings, bool preload) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -94,10 +94,10 @@ std::vector<Ending> draw(int imports, int whole_ms) {
   return endings;
 }
 
-/// A signal or exit() after the end has no effect.
+/// Returns the allowed endings. "exit 0": the signal or exit() came too late.
 std::set<std::string> endings_of(const Ending& one) {
   if (one.signal == SIGTERM) return {"signal 15", "exit 0"};
-  // Status 1: Python was not ready, or an extension raised another exception. Status 0: some code takes every exception
+  // "exit 1": Python was not ready, or an extension raised another exception. "exit 0": some code takes every exception
   // for "not installed".
   if (one.signal == SIGINT || one.way == "SIGINT") return {"signal 2", "exit 0", "exit 1"};
   if (one.way == "exit") return {"exit 3", "exit 0", "exit 1"};
@@ -106,7 +106,7 @@ std::set<std::string> endings_of(const Ending& one) {
   return {"exit 3"};
 }
 
-/// A fault of PyTorch: KeyboardInterrupt inside C++ code that must not throw. The library has no pybind11.
+/// Recognizes a fault of PyTorch: KeyboardInterrupt in C++ code that must not throw. profshim has no pybind11.
 bool broke_in_pybind11(const Ending& one) {
   return one.signal == SIGINT && one.seen == "signal 6" &&
          one.err.find("pybind11::error_already_set") != std::string::npos &&

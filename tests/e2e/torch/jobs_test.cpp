@@ -25,7 +25,7 @@ TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
       << outcome.err;
 }
 
-// The first optimizer makes 20 steps; the second takes over after eight steps alone.
+// The second optimizer becomes the source of steps after stepping alone eight times.
 TEST(TorchSteps, AreThoseOfOneOfSeveralOptimizers) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -55,7 +55,7 @@ TEST(TorchSteps, AreThoseThatTheSpecNames) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 2u);
 }
 
-// emit_nvtx() makes each range twice.
+// emit_nvtx() repeats each range of PyTorch as an NVTX range.
 TEST(TorchSteps, AreNotThoseOfNvtx) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -136,7 +136,7 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   }
 }
 
-// The parent may be a launcher.
+// A parent without a rank may be a launcher.
 TEST(TorchPrograms, ChildOfAProcessWithoutARankIsNoJob) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

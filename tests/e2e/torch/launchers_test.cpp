@@ -41,7 +41,7 @@ const Launcher kLaunchers[] = {
     {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
-/// Lines of gloo come in any order.
+/// Returns stderr without the library's lines. Those of gloo come in any order.
 std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
   std::multiset<std::string> others;
@@ -87,7 +87,7 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   }
 }
 
-// WORLD_SIZE names other ranks. CUDA must not make this a job of one.
+// WORLD_SIZE announces other ranks: CUDA must not make this a job of one rank.
 TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -56,7 +56,7 @@ std::string line_of(const SeenEvent& event) {
   return event.name + " " + (event.name == "[memory]" ? std::to_string(number(event, "Bytes")) : "0");
 }
 
-/// Skips our releases of memory from before the window.
+/// Skips releases in `ours` of memory that was allocated before the window.
 std::string first_difference(const std::vector<const SeenEvent*>& ours, const std::string& theirs) {
   std::istringstream lines(theirs);
   std::string line;
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// c10's own table would warn of unknown addresses.
+// c10 would warn of addresses that its own table does not have.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// profshim merge on traces of gloo, whose collectives have no numbers.
+// profshim merge on traces of gloo, whose collectives have no sequence numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
   return paths;
 }
 
-/// Shifts all clocks randomly; merged errors must be within the bounds.
+/// Merges traces with randomly shifted clocks; errors must be within the reported bounds.
 void expect_brought_together(const ScratchFolder& scratch, const std::vector<std::string>& paths) {
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> offset(-1e6, 1e6), drift(-50, 50);
@@ -50,7 +50,7 @@ void expect_brought_together(const ScratchFolder& scratch, const std::vector<std
       const Placed rank = placed(all, static_cast<int>(i), shifts[i]);
       EXPECT_EQ(rank.clock, "collectives");
       EXPECT_GT(rank.moments, 10);
-      EXPECT_LT(rank.error_us, 100'000);  // some hundred on an idle machine
+      EXPECT_LT(rank.error_us, 100'000);  // a few hundred on an idle machine
       within_bound += std::fabs(rank.mistake_us) <= rank.error_us;
       ++placed_ranks;
     }

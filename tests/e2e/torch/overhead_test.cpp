@@ -1,4 +1,4 @@
-// overhead_percent of PyTorch programs. No trace shows the operators that measure it.
+// overhead_percent of PyTorch programs. The operators by which the library measures it are not recorded.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// torch.distributed.rpc: each request is joined to its execution.
+// torch.distributed.rpc: traces join each request with its execution.
 #include <gtest/gtest.h>
 
 #include <algorithm>

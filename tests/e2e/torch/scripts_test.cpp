@@ -1,4 +1,4 @@
-// Training scripts print the same with the library, and have complete steps and torch.profiler's operator counts.
+// Training scripts print the same as without the library. Their traces have whole steps and torch.profiler's counts.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -67,7 +67,7 @@ struct WithoutUs {
   Outcome outcome;
   std::map<int, std::map<std::string, int>> counts;  // by rank
 };
-/// Each command runs once.
+/// Runs each command only the first time.
 const WithoutUs& without_us(Launch launch, const std::string& command) {
   static std::map<std::string, WithoutUs> known;
   const auto [found, is_new] = known.try_emplace(command);
@@ -220,7 +220,7 @@ TEST(TorchPrograms, CompiledModelIsRecorded) {
   job.environment.emplace_back("RANK", "0");
   job.environment.emplace_back("WORLD_SIZE", "1");
 
-  const Outcome with = run(job);  // first: the second run finds the compiled code in the cache
+  const Outcome with = run(job);  // before `without`, which finds the compiled code in the cache
   job.preload = false;
   const Outcome without = run(job);
 

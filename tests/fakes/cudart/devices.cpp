@@ -1,4 +1,4 @@
-// Devices and their properties.
+// Runtime API: devices and their properties.
 #include <cstring>
 
 #include "fakes/cudart/runtime.h"

@@ -1,4 +1,4 @@
-// CUDA graphs.
+// Runtime API: CUDA graphs.
 #include <cstdint>
 
 #include "fakes/cudart/runtime.h"
@@ -30,7 +30,7 @@ EXPORT int cudaGraphGetNodes(void* graph, void**, std::size_t* count) {
   CALL("cudaGraphGetNodes_v10000", 322);
   return leave(call, device.graph_nodes(graph, count));
 }
-// Ignores the three more arguments of CUDA 11 (error log).
+// Ignores CUDA 11's further arguments (error node and log).
 EXPORT int cudaGraphInstantiate(void** executable, void* graph) {
   CALL(FAKE_CUDART_VERSION >= 12000 ? "cudaGraphInstantiate_v12000" : "cudaGraphInstantiate_v10000",
        FAKE_CUDART_VERSION >= 12000 ? 443 : 310);

@@ -1,4 +1,4 @@
-// Allocation, copies and memsets.
+// Runtime API: allocation, copies and memsets.
 #include <cstdint>
 #include <cstring>
 #include <utility>

@@ -1,4 +1,4 @@
-// The registry of kernels and the start of the device.
+// Finds registered kernels and initializes the device.
 #include "fakes/cudart/runtime.h"
 
 namespace fake::cudart {

@@ -1,4 +1,4 @@
-// The fake libcudart: what its functions share.
+// Declarations that the functions of the fake libcudart share.
 //
 // It has the part of the runtime API that programs built by nvcc -cudart shared use, with the SONAMEs and version nodes
 // of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000, 13020, 13030).
@@ -35,7 +35,6 @@ inline constinit thread_local int last_error = 0;
 /// Initializes the device at its first use. Returns null and sets `error` on failure.
 fake::Device* bring_up(int* error);
 
-/// True if the function needs a context.
 constexpr bool needs_context(std::string_view function) {
   return !function.starts_with("cudaGetDeviceCount") && !function.starts_with("cudaDriverGetVersion") &&
          !function.starts_with("cudaRuntimeGetVersion");

@@ -1,4 +1,4 @@
-// Streams and events.
+// Runtime API: streams and events.
 #include "fakes/cudart/runtime.h"
 
 using namespace fake::cudart;

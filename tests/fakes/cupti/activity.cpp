@@ -1,4 +1,4 @@
-// Records of synchronization, events, memory, overhead, devices, contexts and streams.
+// Writes records of synchronization, events, memory, overhead, devices, contexts and streams.
 #include <pthread.h>
 #include <unistd.h>
 

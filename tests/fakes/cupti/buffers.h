@@ -1,4 +1,4 @@
-// Activity buffers of a client.
+// Activity buffers of the fake CUPTI's clients.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Buffer {
   std::mutex lock;  // protects the members below
   std::size_t incomplete = 0;
   bool returned = false;
-  /// Returns true if the buffer may go back. Nothing is written into it afterwards.
+  /// Returns false if records are incomplete, unless `forced`. Otherwise, nothing more is written into the buffer.
   bool give_back(bool forced) {
     const std::lock_guard guard(lock);
     if (incomplete > 0 && !forced) return false;
@@ -24,7 +24,7 @@ struct Buffer {
 };
 using SharedBuffer = std::shared_ptr<Buffer>;
 
-/// Current buffer of a thread, of all threads, or of the device.
+/// Holds the buffer that one thread, all threads or the device currently write into.
 struct BufferSlot {
   std::mutex lock;
   SharedBuffer buffer = std::make_shared<Buffer>();

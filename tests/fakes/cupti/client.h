@@ -1,15 +1,15 @@
 // One client of the fake CUPTI: the process, or a subscriber (13.2 and later).
 //
-// It behaves as CUPTI; parentheses name notes in cupti_activity.h:
+// It behaves as notes in cupti_activity.h say; parentheses name the function or attribute that has the note:
 // - Records go into one buffer per thread (13.0), or one for all calls and one for the device
 //   (CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER).
 // - The record of a kernel, copy or memset is in its buffer from the launch on, incomplete until the activity ends.
 //   cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record. A forced flush returns
 //   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
-// - Device records are written when the driver is initialized, context and stream records when one is made. Records of
-//   existing ones come only through cuptiActivityEnableAndDump (its note).
-// - A driver call inside a runtime call has that call's correlation id.
-// - Answering a buffer request with NULL crashes before 12.9 and drops the record after.
+// - Device records are written when the driver is initialized, context and stream records when one is made. For
+//   existing ones, use cuptiActivityEnableAndDump.
+// - A driver call inside a runtime call has the runtime call's correlation id.
+// - If a buffer request returns NULL, releases before 12.9 crash, and later ones drop the record.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ namespace fake::cupti {
 /// Bits of CallState::wanted.
 enum : std::uint32_t { kWantsApi = 1, kWantsExternal = 2, kWantsCallback = 4 };
 
-/// When a kind was first enabled; 0 = never, or finalized since.
+/// Time at which a kind was first enabled since the start or cuptiFinalize; 0 = never.
 extern std::atomic<std::uint64_t> first_enable;
 
 void observe();
@@ -49,13 +49,13 @@ struct Counters {
   std::atomic<std::uint64_t> requested{0}, completed{0}, dropped{0}, shared{0}, records[kKinds] = {};
 };
 
-/// Printed to FAKE_CUPTI_STATE.
+/// Contents of the file FAKE_CUPTI_STATE.
 struct State {
   std::uint64_t requested = 0, completed = 0, dropped = 0, shared = 0, records[kKinds] = {};
   bool subscribed = false, enabled[kKinds] = {};
 };
 
-/// A device activity with known times. Its record is due at `visible`.
+/// A device activity with known times. Its record is completed at the time `visible`.
 struct Finished {
   std::uint64_t visible;
   Work work;
@@ -76,7 +76,7 @@ class Client final : public fake::Observer {
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
-  /// 13.2: a subscriber's buffer callbacks get the process's records. Null: it has unsubscribed.
+  /// In 13.2, a subscriber's buffer callbacks get the process's records. They are null when it unsubscribes.
   void taken(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_timestamp(Timestamp timestamp);
@@ -128,14 +128,14 @@ class Client final : public fake::Observer {
   bool wants_callback(const fake::ApiInfo& info);
   void call_back(CallState& call, std::uint32_t site);
 
-  /// Current times of the client's and the real-time clock. Reads again if descheduled in between.
+  /// Returns the client's and the real-time clock at one moment. Reads again if descheduled in between.
   std::pair<std::uint64_t, std::uint64_t> anchor() const;
   void anchor(Work& work) const;
 
-  /// Delays an activity to the end of the previous one of its stream: the two were converted with different anchors.
+  /// Delays an activity that would overlap the previous one of its stream: their clock anchors may differ.
   void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end);
 
-  /// Converts a device time to the client's clock. `at` and `at_realtime` are the same moment.
+  /// Converts a device time to the client's clock. `at` and `at_realtime` are one moment on the two clocks.
   std::uint64_t device_time(std::uint64_t time, std::uint64_t at, std::uint64_t at_realtime) const;
 
   BufferSlot& new_slot();
@@ -152,13 +152,13 @@ class Client final : public fake::Observer {
                         bool incomplete);
 
   void hand_over(const Buffer& buffer);
-  /// After a flush returns, the caller may unload CUPTI.
+  /// Waits for the worker to return buffers: after a flush, the caller may unload CUPTI.
   void wait_for_worker();
   void hand_over_full(bool forced);
   [[noreturn]] void work();
 
-  /// Completes the records of ended activities, or writes them if none were reserved. `all`: also those of running
-  /// ones, with times of 0.
+  /// Completes the records of ended activities, or writes them if none were reserved. With `all`, also writes records
+  /// of running activities, with times of 0.
   void take_finished(bool all);
 
   static bool fault(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
@@ -185,7 +185,7 @@ class Client final : public fake::Observer {
   std::atomic<std::uint64_t> graph_kernels_{0};
   std::uint32_t this_graph_ = 0, last_graph_ = 0;  // protected by the simulator's lock
   std::shared_mutex callback_lock_;
-  // Clients register these while no kind is enabled.
+  // Need no lock: clients register them while no kind is enabled.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
   std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
   std::atomic<bool> taken_{false};

@@ -5,12 +5,12 @@
 //   unsubscribed: "global-scope activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE.
 //   cuptiActivityRegisterTimestampCallback belongs to the process. cuptiActivityFlushAll flushes for all. Source:
 //   libcupti.so.13 of 13.3.75 and its headers.
-// - 13.2 has some functions of subscribers. A subscriber's buffer callbacks get all records until it unsubscribes;
-//   those of the process have no effect meanwhile. Source: libcupti.so.13 of 13.2.75.
+// - 13.2 has some subscriber functions. A subscriber's buffer callbacks get all records until it unsubscribes; the
+//   process's callbacks are not called meanwhile. Source: libcupti.so.13 of 13.2.75.
 // - Other releases: one subscriber per process.
 //
 // FAKE_CUPTI_STATIC makes a copy inside a program, like libcupti_static.a. The first copy to subscribe or enable owns
-// the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED from both
+// the driver until its cuptiFinalize; the other copy gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 // (pytorch#117935). The static copy writes no log and no state.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace fake::cupti {
 
-/// Gives each client its own fields in CallState and Work (`kept`).
+/// Passes the simulator's events to each client. `kept` of CallState and Work holds each client's fields.
 class Clients final : public fake::Observer {
  public:
   Clients();

@@ -1,4 +1,4 @@
-// Records of kernels, copies, memsets and graph launches, from launch to end.
+// Makes the records of kernels, copies, memsets and graph launches, from launch to end.
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -1,4 +1,4 @@
-// Code that the exported functions share.
+// Code that the fake CUPTI's exported functions share.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ using fake::number;
 
 namespace {
 
-/// A row of cuptiGetCallbackName. No gaps: clients ask for consecutive ids.
+/// One answer of cuptiGetCallbackName. The ids have no gaps: clients ask for consecutive ids.
 struct CallbackName {
   std::uint32_t domain, callback_id;
   const char* name;

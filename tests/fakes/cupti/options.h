@@ -19,31 +19,31 @@
 namespace fake::cupti {
 
 struct Options {
-  // Each value N is a fault of every Nth device record; 0 = never.
+  // Faults of every Nth device record; N is the value, 0 = never.
 
-  /// Dropped, and counted by cuptiActivityGetNumDroppedRecords.
+  /// It is dropped, and counted by cuptiActivityGetNumDroppedRecords.
   const std::uint64_t drop = number("FAKE_CUPTI_DROP");
-  /// Has the times 0, 0.
+  /// It begins and ends at 0.
   const std::uint64_t zero_time = number("FAKE_CUPTI_ZERO_TIME");
-  /// Ends before it begins.
+  /// It ends before it begins.
   const std::uint64_t backward = number("FAKE_CUPTI_BACKWARD");
-  /// Lies an hour in the past.
+  /// It lies an hour in the past.
   const std::uint64_t far = number("FAKE_CUPTI_FAR");
-  /// Has a correlation id of no call.
+  /// Its correlation id belongs to no call.
   const std::uint64_t unknown = number("FAKE_CUPTI_UNKNOWN");
 
   /// Device records are written at the end of the activity, in random order.
   const bool shuffle = number("FAKE_CUPTI_SHUFFLE") != 0;
   /// 0: device records are written at the end of the activity, as with the hardware's event system
-  /// (cuptiActivityEnableHWTrace). 1: reserved at the launch.
+  /// (cuptiActivityEnableHWTrace). 1: the launch reserves their place in a buffer.
   const bool reserves = !shuffle && number("FAKE_CUPTI_RESERVE", 1) != 0;
   /// Delay of device records after the end of the activity.
   const std::uint64_t late_ns = number("FAKE_CUPTI_LATE_MS") * 1000000;
-  /// Sleep of a forced flush before it returns buffers.
+  /// A forced flush sleeps this long before it returns buffers.
   const std::uint64_t slow_flush_ms = number("FAKE_CUPTI_SLOW_FLUSH_MS");
-  /// Duration of enabling kernels (over 5 s seen: kineto, pull request 542).
+  /// Enabling kernel records takes this long (over 5 s seen: kineto, pull request 542).
   const std::uint64_t slow_enable_ms = number("FAKE_CUPTI_SLOW_ENABLE_MS");
-  /// Duration of the first disable of kernels (13.0 GA: it waits for a lock that a launch holds).
+  /// The first disabling of kernel records takes this long (13.0 GA: it waits for a lock that a launch holds).
   const std::uint64_t disable_hangs_ms = number("FAKE_CUPTI_DISABLE_HANGS_MS");
   /// Extra time of every API call from the first enable to cuptiFinalize (pytorch#146604).
   const std::uint64_t cost_ns = number("FAKE_CUPTI_COST_NS");
@@ -54,7 +54,7 @@ struct Options {
   const bool callbacks_lock = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
 
   /// After k repeated registrations of a timestamp callback, the first k device records of every later session have
-  /// times of CUPTI's default clock: 1 = CLOCK_REALTIME, 2 = CLOCK_MONOTONIC (pytorch#192021 does not name it).
+  /// times of CUPTI's default clock: 1 = CLOCK_REALTIME, 2 = CLOCK_MONOTONIC (pytorch#192021 does not say which).
   const std::uint64_t head_clock = number("FAKE_CUPTI_HEAD_KERNEL");
   /// Nodes of graphs instantiated before the first enable have no records (torch.profiler._utils._init_for_cuda_graphs
   /// works around it).

@@ -1,5 +1,5 @@
-// Newest layout of each activity record. Older releases write a prefix (see Sizes). records_test.cpp compares these
-// structs with installed vendor headers.
+// Layouts of CUPTI 13.0's activity records. Older releases write a prefix, newer ones add fields (see Sizes).
+// records_test.cpp compares these structs with installed vendor headers.
 #pragma once
 
 #include <cstddef>
@@ -170,7 +170,7 @@ struct Memory {  // CUpti_ActivityMemory4
   const char* source;
 };
 
-/// Bytes of records whose size differs between releases.
+/// Sizes in bytes of records that differ between releases.
 struct Sizes {
   std::size_t kernel, memcpy, peer, memset, synchronization, overhead, graph_trace, device, context, memory, cuda_event;
 };

@@ -1,4 +1,4 @@
-// Fields of device activity records.
+// Fills in the fields of device activity records.
 #include "fakes/cupti/work_records.h"
 
 #include "fakes/environment.h"

@@ -17,7 +17,6 @@ Memcpy copy_record(const Work& work, Times times, std::uint32_t correlation);
 MemcpyPeer peer_record(const Work& work, Times times, std::uint32_t correlation);
 Memset set_record(const Work& work, Times times, std::uint32_t correlation);
 GraphTrace graph_record(const Work& work, Times times, std::uint32_t correlation);
-/// A whole GPU or a MIG instance.
 Device device_record(int ordinal);
 
 }  // namespace fake::cupti

@@ -36,13 +36,13 @@ namespace fake {
 
 inline constexpr std::size_t kMostObservers = 8;
 
-/// CUPTI_CB_DOMAIN_...
+/// CUpti_CallbackDomain
 enum class Domain : std::uint32_t { kDriver = 1, kRuntime = 2 };
 
 struct ApiInfo {
   Domain domain;
   std::uint32_t callback_id;
-  const char* name;  // of cuptiGetCallbackName
+  const char* name;  // as from cuptiGetCallbackName
 };
 
 /// A running API call. A driver call inside a runtime call has the runtime call's correlation id.
@@ -53,8 +53,8 @@ struct CallState {
   std::uint32_t correlation = 0;
   int result = 0;
   CallState* outer = nullptr;
-  std::uint64_t began = 0;  // of the outermost call
-  // For observers, between enter() and exit().
+  std::uint64_t began = 0;  // begin of the outermost call
+  // Observers use these from enter() to exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
   std::uint32_t wanted = 0;
@@ -72,7 +72,7 @@ enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kA
 /// CUpti_ActivityMemcpyKind
 enum class CopyKind : std::uint8_t { kToDevice = 1, kToHost = 2, kOnDevice = 8, kOnHost = 9, kPeer = 10 };
 
-/// Returns true if the activity may start at `start`. May then move `end`.
+/// Returns true if the activity may start at `start`, and may then change `end`.
 using Gate = std::function<bool(std::uint64_t start, std::uint64_t& end)>;
 
 struct Work {
@@ -96,7 +96,7 @@ struct Work {
   std::uint64_t graph_made = 0;  // when the graph was instantiated
   bool first_of_graph = false, last_of_graph = false;
 
-  // For observers, between submitted() and finished().
+  // Observers use these from submitted() to finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
   std::shared_ptr<void> record;
@@ -108,7 +108,8 @@ struct Work {
 /// CUpti_ActivitySynchronizationType
 enum class SyncKind { kEvent = 1, kStreamWaitsForEvent = 2, kStream = 3, kContext = 4 };
 
-/// Called on the job's threads; submitted(), finished(), first_launch() and created_...() with the simulator's lock.
+/// Receives the simulator's events. submitted(), finished(), first_launch() and created_...() are called with the
+/// simulator's lock held.
 class Observer {
  public:
   virtual void enter(CallState& call) = 0;
@@ -132,7 +133,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// Means all streams, in synchronized().
+/// Stream number in synchronized() that means all streams.
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Driver API results. The runtime has the same values.
@@ -149,10 +150,11 @@ enum Result : int {
   kCaptureUnsupported = 900,
 };
 
-/// Handles are opaque. Null, 1 (legacy) and 2 (per thread) are the current device's default stream. Thread-safe.
+/// The simulator's interface; thread-safe. Stream handles null, 1 (legacy) and 2 (per thread) mean the current device's
+/// default stream.
 class Device {
  public:
-  /// Implements cuInit. Like the driver, the first call calls InitializeInjection of CUDA_INJECTION64_PATH.
+  /// Implements cuInit. The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
   virtual int init() = 0;
   virtual bool is_up() = 0;
   virtual int driver_version() = 0;
@@ -164,18 +166,18 @@ class Device {
   virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
-  /// Not for a primary context.
+  /// Fails for a primary context.
   virtual int destroy_context(void* context) = 0;
   /// Destroys the current device's primary context. The next call makes a new one.
   virtual int reset() = 0;
-  /// Takes FAKE_CUDA_CONTEXT_MS once, for the first context.
+  /// The first call takes FAKE_CUDA_CONTEXT_MS; later calls do nothing.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
-  /// Returns true if this copy of CUPTI owns the driver. Only one copy can.
+  /// Makes a copy of CUPTI the driver's owner. Returns false if another copy owns it.
   virtual bool take_driver(const void* copy) = 0;
   virtual void let_driver_go(const void* copy) = 0;
-  /// Reports existing contexts and streams again.
+  /// Report existing contexts or streams to the observer again.
   virtual void tell_of_contexts() = 0;
   virtual void tell_of_streams() = 0;
   virtual void begin_call(CallState& call) = 0;
@@ -186,7 +188,7 @@ class Device {
   virtual int stream_id(void* stream, std::uint32_t* id) = 0;
   virtual int stream_priority(void* stream, int* priority) = 0;
   virtual int submit(void* stream, Work work) = 0;
-  /// Sets Work::gate of the thread's next kernel, for the fake NCCL: it launches through the driver API.
+  /// Sets Work::gate of the thread's next kernel. The fake NCCL needs it: it launches through the driver API.
   virtual void gate_next_kernel(Gate gate) = 0;
   virtual int synchronize_stream(void* stream) = 0;
   virtual int synchronize_device() = 0;
@@ -204,7 +206,7 @@ class Device {
 
   virtual int begin_capture(void* stream) = 0;
   virtual int end_capture(void* stream, void** graph) = 0;
-  /// Sets the id of the capturing graph; 0 = none.
+  /// Sets `id` to the graph that the stream is captured into; 0 = none.
   virtual int capture_id(void* stream, std::uint64_t* id) = 0;
   virtual void* create_graph() = 0;
   virtual int destroy_graph(void* graph) = 0;
@@ -215,7 +217,7 @@ class Device {
 
   virtual void* allocate(std::size_t bytes, MemoryKind kind) = 0;
   virtual int release(void* address) = 0;
-  /// Returns kPageable for memory not allocated here.
+  /// Returns kPageable for memory that allocate() did not return.
   virtual MemoryKind memory_kind(const void* address) = 0;
 
  protected:

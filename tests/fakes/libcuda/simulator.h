@@ -22,7 +22,7 @@
 namespace fake {
 
 void pause_ns(std::uint64_t ns);
-/// `then`: a time of realtime_ns().
+/// Waits until realtime_ns() reaches `then`.
 void wait_until(std::uint64_t then);
 
 struct Graph {
@@ -55,7 +55,7 @@ struct Stream {
   std::uint64_t graph_start = 0;
   std::deque<Step> steps;  // waiting
   Graph* capture = nullptr;
-  // End times of the last launches. A launch blocks while this many are queued, as in the driver.
+  // End times of the last 1024 launches. A launch blocks while 1024 are queued, as in the driver.
   std::array<std::uint64_t, 1024> ends{};
   std::size_t next_end = 0;
 };
@@ -144,7 +144,7 @@ class Simulator final : public Device {
 
   std::uint64_t duration_of(const Work& work);
 
-  // The caller holds lock_.
+  // Functions called with lock_ held:
 
   int init_result() const;
   Graph* new_graph();
@@ -170,7 +170,7 @@ class Simulator final : public Device {
   void wake_progress();
   void progress();
 
-  // The caller does not hold lock_.
+  // Functions called without lock_:
 
   int synchronize_quietly(void* handle);
   void tell_synchronized(SyncKind kind, std::uint32_t context, std::uint32_t stream, std::uint32_t event,

@@ -1,4 +1,4 @@
-// Streams and waiting for them.
+// Makes streams and waits for them.
 #include <algorithm>
 
 #include "fakes/libcuda/simulator.h"

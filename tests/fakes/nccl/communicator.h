@@ -39,7 +39,7 @@ struct SimulationInfo {
 struct Shared {
   std::atomic<std::uint32_t> arrived, aborted;
   struct Slot {
-    std::atomic<std::uint64_t> operation;  // 1-based
+    std::atomic<std::uint64_t> operation;  // the collective's number, from 1
     std::atomic<std::uint64_t> start;
   } slots[64][kMaximumRanks];
   struct Split {
@@ -57,11 +57,11 @@ struct Communicator {
   std::atomic<int> launching{0};  // threads launching for a nonblocking communicator
   std::uint64_t collectives = 0;
   std::uint32_t splits = 0;
-  std::uint64_t magic = 0;     // first bytes of its id
+  std::uint64_t magic = 0;     // first bytes of its UniqueId
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
   void* profiler = nullptr;                    // the plugin's context
-  std::map<std::string, std::uint64_t> tasks;  // number so far, by function
+  std::map<std::string, std::uint64_t> tasks;  // count so far, by function
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -84,14 +84,14 @@ int wait_for(Condition condition) {
   return kSystemError;
 }
 
-/// Joins the shared memory `name`. `wait`: for all ranks to join.
+/// Joins the shared memory `name`. With `wait`, waits until all ranks have joined.
 int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
            bool wait);
 /// Waits for the other ranks unless a group is open.
 int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config);
 /// Joins the ranks of `parent` that pass the same color, ordered by key.
 int split(Communicator* parent, int color, int key, Communicator** out, const Config* config);
-/// Id of the next ncclCommGrow. Rank 0 hands it to new ranks; the others compute it.
+/// Returns the id of the next ncclCommGrow. Rank 0 hands it to new ranks; other old ranks compute it.
 UniqueId growth_id(const Communicator& parent);
 std::string name_of(const UniqueId& id);
 

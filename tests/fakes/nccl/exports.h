@@ -1,10 +1,10 @@
-// Defines the exported functions: all of NCCL 2.28 and ncclCommGrow of 2.29, whatever version ncclGetVersion reports.
-// Up to 8 ranks in one or several processes of one machine. No data moves.
+// The fake NCCL exports all functions of 2.28 and ncclCommGrow of 2.29, whatever version ncclGetVersion reports. Up to
+// 8 ranks run on one machine, in one or several processes. No data moves.
 //
 // As in NCCL:
 // - The outermost ncclGroupEnd launches through cuLaunchKernelEx; for nonblocking communicators, a thread of NCCL does.
 // - A collective is one kernel. It ends when the last rank's kernel has begun and the transfer time has passed.
-// - All sends and receives of a group are one kernel.
+// - A group's sends and receives on one communicator and stream are one kernel.
 // - ncclX is a weak name of pncclX. ncclBcast calls ncclBroadcast.
 // - Every function pushes a range in the NVTX domain "NCCL".
 //

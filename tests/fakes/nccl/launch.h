@@ -14,13 +14,13 @@ bool has_driver();
 
 extern thread_local int group_depth;
 void clear_group();
-/// The outermost end launches.
+/// Launches if the outermost group ends.
 int end_group();
 
 /// Bytes of an ncclDataType_t; 0 = unknown type.
 std::size_t type_bytes(int type);
 std::string kernel_with_op(const char* function, int op, int type);
-/// Launches at once if no group is open.
+/// Launches the operation at once if no group is open.
 int enqueue(Communicator* communicator, const char* function, std::string kernel, std::uint64_t bytes, int type,
             int root, void* stream, bool is_collective);
 

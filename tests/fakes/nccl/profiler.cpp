@@ -17,7 +17,7 @@
 namespace fake::nccl {
 namespace {
 
-// From profiler_v4.h, profiler_v5.h and profiler_v6.h. They differ in the width of the type (one byte before v5) and in
+// Copied from profiler_v4.h to profiler_v6.h, which differ in the width of the event type (one byte before v5) and in
 // fields added at the ends.
 enum : std::uint64_t {
   kGroup = 1,
@@ -112,13 +112,13 @@ std::mutex lock;
 Loaded loaded;
 int mask;  // ncclProfilerEventMask
 
-/// tryOpenLib of plugin_open.cc: a prefix of STATIC_PLUGIN names the process itself.
+/// Acts as tryOpenLib of plugin_open.cc: "STATIC_PLUGIN" or its first letters mean the process itself.
 void* try_open(const std::string& name) {
   const bool is_static = strncasecmp(name.c_str(), "STATIC_PLUGIN", name.size()) == 0;
   return dlopen(is_static ? nullptr : name.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// setEnvFile of param.cc: variables already set keep their values.
+/// Acts as setEnvFile of param.cc: variables already set keep their values.
 void read_configuration() {
   const char* const path = std::getenv("NCCL_CONF_FILE");
   std::ifstream file(path != nullptr ? path : "");
@@ -181,7 +181,7 @@ void start(void* context, void** handle, DescriptionV5& description) {
   loaded.plugin->start(context, handle, &old);
 }
 
-/// ncclProfilerApiState. NCCL does not reset the handle of a collective's call when the call ends.
+/// Holds what ncclProfilerApiState holds. NCCL does not reset the handle of a collective's call when the call ends.
 struct ApiState {
   void *group = nullptr, *collective = nullptr, *message = nullptr;
   bool begun = false;
@@ -263,7 +263,7 @@ void end_group_end() {
 
 void run_plan(void* context, int rank, std::vector<Task> tasks, std::map<std::string, std::uint64_t>& counts) {
   if (loaded.plugin == nullptr) return;
-  // ncclTaskCollSorter: the largest collective first; sends and receives after all collectives.
+  // As ncclTaskCollSorter does: the largest collective first; sends and receives after all collectives.
   std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
     return a.is_collective != b.is_collective ? a.is_collective : a.is_collective && a.count > b.count;
   });

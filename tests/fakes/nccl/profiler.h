@@ -24,20 +24,20 @@ struct Task {
   void* call = nullptr;  // the API call's event
 };
 
-/// ncclProfilerPluginInit: called at the end of ncclCommInit* on the calling thread. Opens the plugin for the process's
-/// first communicator. Returns the plugin's context.
+/// Acts as ncclProfilerPluginInit, at the end of ncclCommInit* on the calling thread. Opens the plugin for the
+/// process's first communicator. Returns the plugin's context.
 void* begin_communicator(std::uint64_t hash, int ranks, int rank);
-/// ncclProfilerPluginFinalize.
+/// Acts as ncclProfilerPluginFinalize.
 void end_communicator(void* context);
 
-/// collTaskAppend, p2pTaskAppend: called on the API call's thread before the outermost group ends. Does nothing before
-/// v5.
+/// Acts as collTaskAppend and p2pTaskAppend, on the API call's thread before the outermost group ends. Does nothing
+/// before v5.
 void* begin_call(void* context, const char* function, bool is_collective, std::uint64_t count, void* stream);
 /// Called before and after the launches of the outermost ncclGroupEnd. Do nothing before v5.
 void begin_group_end();
 void end_group_end();
 
-/// hostStreamPlanTask: called on the launching thread. `counts`: the communicator's tasks so far, by function.
+/// Acts as hostStreamPlanTask, on the launching thread. `counts`: the communicator's tasks so far, by function.
 void run_plan(void* context, int rank, std::vector<Task> tasks, std::map<std::string, std::uint64_t>& counts);
 
 }  // namespace fake::nccl

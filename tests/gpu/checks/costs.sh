@@ -131,8 +131,8 @@ enabling_rows() { # LABEL NAME FIRST LAST: the steps in which CUPTI is enabled
   at_most "$opened" 10000000 || beyond "$1: the step that opens the window was held for $(milliseconds "$opened") ms (limit 10 ms)"
   at_most "$longer" 10000000 || beyond "$1: a step waited for $(milliseconds "$longer") ms while CUPTI was being enabled (limit 10 ms)"
 }
-# The job's thread always launches, or waits for kernels that nearly always run, so that a lock that CUPTI holds while
-# it is being enabled makes a step longer. Logging adds a microsecond or two to each call of CUPTI.
+# The job's thread always launches or waits for kernels, so that a lock that CUPTI holds while it is being enabled makes
+# a step longer. Logging adds 1 or 2 us to each call of CUPTI.
 check_enable_latency() {
   local name label early late enabling each=$((launches / 3))
   local no_warmup="$window schedule.skip_first=30 schedule.warmup=0 schedule.active=3"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# Functions that the checks of scripts/gpu_check.sh share: they run programs, report results and compare traces. A check
-# runs in its own process. `work` is its folder; its results are in files.
+# Functions that the checks of scripts/gpu_check.sh share: they run programs, report results and compare traces. Each
+# check runs in its own process and writes its results to files. `work` is the check's folder.
 
 # ---- results of the running check ------------------------------------------------------------------------------------
 
@@ -10,7 +10,7 @@ fail() {
   say "- FAILED: $*"
   printf '%s\n' "$*" >>"$base/state/$check.failed"
 }
-# Reports a figure beyond its limit: a failure, unless GPU_CHECK_FIGURES_ONLY is 1.
+# Reports a measured figure beyond its limit. It is a failure unless GPU_CHECK_FIGURES_ONLY is 1.
 beyond() { # TEXT
   if [ "${GPU_CHECK_FIGURES_ONLY:-}" = 1 ]; then
     say "- beyond its limit: $1"
@@ -23,7 +23,7 @@ skip() {
   say "- skipped: $*"
   printf '%s\n' "$*" >"$base/state/$check.skipped"
 }
-# Sets the key number of the check in the table of results.
+# Sets the number that the table of results shows for the check.
 key() { printf '%s\n' "$*" >>"$base/state/$check.key"; }
 
 # ---- programs --------------------------------------------------------------------------------------------------------
@@ -31,7 +31,6 @@ key() { printf '%s\n' "$*" >>"$base/state/$check.key"; }
 # Prints the end of the output of a program without the lines of the library.
 last_words() { grep -av '^profshim' "$1" | tail -c 250 | tr '\n' ' '; }
 
-# Prints LD_LIBRARY_PATH for a program.
 library_path() { # PROGRAM...
   case " $*" in
     *" $bundle/"*) echo "$libraries" ;;
@@ -70,8 +69,8 @@ under_shim() { # NAME SETTINGS PROGRAM...
   return "$status"
 }
 
-# Runs one of these functions with steps so long that CUPTI is off between two windows that are ten steps apart: the
-# library enables CUPTI half a second before a window.
+# Runs one of the functions above with long steps, so that CUPTI is off between two windows ten steps apart: the library
+# enables CUPTI half a second before a window.
 far_apart() { GPU_JOB_STEP_MS=${GPU_CHECK_STEP_MS:-100} "$@"; }
 
 # Runs a program under the library and logs in $work/NAME.log when CUPTI was enabled and disabled.
@@ -80,7 +79,7 @@ watched() { # NAME SETTINGS PROGRAM...
 }
 
 window='steps.source=nvtx steps.pattern="step *"'
-# Prints the settings for these steps, written as "3-5", "8-9". The step before each window is warm-up.
+# Prints the settings that record STEPS, written as "3-5", "8-9". The step before each window is warm-up.
 steps_of() { # STEPS...
   local list
   list=$(printf '"%s",' "$@")
@@ -91,7 +90,7 @@ steps_of() { # STEPS...
 
 traces_of() { find "$work/$1" -name '*.pt.trace.json' 2>/dev/null | sort -V; }
 trace_of() { traces_of "$1" | head -1; }
-# Prints the text of a member of the "profshim" object.
+# Prints a member of the trace's "profshim" object.
 property() { # TRACE KEY
   [ -e "$1" ] || return 1
   grep -aoE -m1 "^ *\"$2\": (\[[^]]*\]|\{[^}]*\}|\"[^\"]*\"|[^,]*)" "$1" | head -1 | sed 's/^[^:]*: //'
@@ -102,9 +101,8 @@ said_problems() { # TRACE
   [ "$problems" = '[]' ] || say "- problems in $(basename "$1"): $(head -c 600 <<<"$problems")"
 }
 
-# Reports a wrong trace: a failure, unless the trace states one of two causes. A busy machine enables CUPTI late, which
-# counts as a figure beyond its limit. From its second session on, CUPTI 13.0 joins graph nodes to wrong launches, which
-# is noted.
+# Reports a wrong trace as a failure, with two exceptions that the trace states. If a busy machine enabled CUPTI late,
+# reports a figure beyond its limit. CUPTI 13.0, once enabled again, may join graph nodes to wrong launches: a note.
 wrong() { # TEXT TRACE
   if [ -e "$2" ] && grep -aq 'switched on after a window had begun' "$2"; then
     beyond "$1 (CUPTI was switched on late: $(property "$2" gpu_recorded_after_us) us)"

@@ -162,7 +162,7 @@ check_no_cupti() {
   grep -q '"problems": \[{' "$(trace_of no_cupti)" || fail "the trace does not say that GPU times are missing"
 }
 
-# PyTorch allocates from its own blocks. The trace must have its allocations and those of cudaMalloc.
+# The trace must have the allocations of cudaMalloc and those that PyTorch makes inside its blocks.
 check_profile_memory() {
   under_shim allocations "$(steps_of 3-5) capture.profile_memory=true" "$job_shared" allocations 8 50 || return
   verify_all allocations

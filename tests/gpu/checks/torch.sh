@@ -17,8 +17,7 @@ torch_window() { # NAME FIRST LAST SETTINGS ARGUMENTS...
 
 check_torch_loop() { torch_window torch_loop 5 7 "" 12; }
 
-# In one run we record steps 100 to 102 and torch.profiler 105 to 107. Earlier steps differ, because the GPU's clock
-# rate rises during the first second.
+# The library records steps 100 to 102 and torch.profiler 105 to 107. The GPU's clock rate rises in the first second.
 check_torch_agrees() {
   under_shim torch_agrees "$(steps_of 100-102)" "$python" "$loop" 110 --torch-profile 105 107 "$work/torch.json" || return
   verify_all torch_agrees

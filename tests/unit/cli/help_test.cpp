@@ -45,7 +45,7 @@ TEST(Help, EveryCommandHasAManualWithItsOptions) {
     const std::size_t options_at = page.out.find("\nOPTIONS\n");
     const std::string options = page.out.substr(options_at, page.out.find("\nEXIT STATUS\n") - options_at);
     std::string help = run_shell("profshim " + name + " --help").out;
-    // CLI11 prints the options after "Options:"; footers with examples follow.
+    // Examples follow the options.
     help = before_examples(help.substr(help.find("-h,--help")));
     for (const std::string& option : long_options(help)) {
       EXPECT_NE(options.find(option), std::string::npos) << "profshim help " << name << " lacks " << option;

@@ -61,7 +61,7 @@ class RecoverTest : public test::SpoolFixture {
     return const_cast<spool::Window&>(
         reinterpret_cast<const spool::Window*>(recorder::data() + recorder::header().windows_at)[number]);
   }
-  /// `step` < 0: no steps.
+  /// Records a window, without steps if `step` < 0.
   static void window(Ticks begin, std::int64_t step = -1, std::uint32_t epoch = 0) {
     std::uint64_t first = spool::kNoMark, end = 0;
     if (step >= 0) first = recorder::add_mark({begin, step, step});
@@ -127,7 +127,7 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
-// The process was killed between publishing the trace and noting that.
+// The process was killed after publishing the trace, before noting it.
 TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);

@@ -26,7 +26,7 @@ TEST(Run, DiesFromTheSignalOfTheCommand) {
 }
 
 TEST(Run, ForwardsSignals) {
-  // The command signals its parent. The forwarded signal ends the command.
+  // The command signals profshim, its parent, which forwards the signal.
   const auto run = run_shell(
       kLibrary +
       "profshim run -- sh -c 'trap \"echo told; exit 5\" TERM; kill -TERM $PPID; while :; do sleep 0.01; done'");

@@ -1,4 +1,4 @@
-// First pass and row batches; tests/e2e/tool/convert_test.cpp tests whole conversions.
+// Tests first pass and row batches, not whole conversions.
 #include <gtest/gtest.h>
 
 #include <cstring>

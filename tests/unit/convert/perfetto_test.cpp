@@ -218,7 +218,7 @@ TEST(Perfetto, ConvertsTheBeginningOfATruncatedFile) {
   EXPECT_NE(said.warnings[0].find("cut off"), std::string::npos);
 }
 
-// After clearing its full table of texts, the writer must write texts again.
+// After clearing its table of texts, the writer must write texts again.
 TEST(Perfetto, MemoryIsBoundedWithManyTexts) {
   std::string bytes;
   MemorySink sink(bytes);

@@ -1,4 +1,4 @@
-// CUPTI's activity API: its form for the process and, since 13.3, its form for a subscriber.
+// Tests both forms of CUPTI's activity API, for the process and (since 13.3) a subscriber.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 /// CUPTI 13.3: once one form is used, the other returns CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // another client used cuptiSubscribe
+  bool alone = false;  // another client's cuptiSubscribe() excludes others
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;

@@ -1,4 +1,6 @@
 // BufferPool makes few buffers at first, since a step of the job waits for them.
+#include "device/cupti/buffer_pool.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,8 +10,6 @@
 #include <set>
 #include <thread>
 #include <vector>
-
-#include "device/cupti/buffer_pool.h"
 
 namespace profshim::device {
 namespace {
@@ -57,7 +57,7 @@ TEST(BufferGrowth, IfAllAreFullAnUnreadOneIsHandedOutAgain) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(2, 4096));
   std::vector<std::uint8_t*> mine;
-  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // 2 and the reserve
+  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // 2 buffers and the reserve
   for (std::uint8_t* const buffer : mine) pool.complete(buffer, 100);
 
   std::set<std::uint8_t*> again;

@@ -14,7 +14,7 @@ using cupti::KernelRecord;
 TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   cupti_.add(kernel(1));
   cupti_.deliver();
-  cupti_.request();  // stays with CUPTI
+  cupti_.request();  // CUPTI keeps this buffer
   request_.yield = true;
   serve();
   std::free(cupti_.take_buffer());  // as the other client may
@@ -93,7 +93,7 @@ TEST_P(CaptureTest, ABufferOfAnotherClientGoesToItsOwner) {
   EXPECT_EQ(capture_->pool().counts().foreign, 1u);
 }
 
-// CUPTI writes records of existing devices, contexts and streams only when asked to dump.
+// CUPTI reports existing devices, contexts and streams only when asked to dump.
 TEST_P(CaptureTest, ExistingDevicesContextsAndStreamsAreDumpedInEveryWindow) {
   using Kinds = std::set<std::uint32_t>;
   EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
@@ -113,7 +113,7 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   EXPECT_EQ(cupti_.registrations, before);
 }
 
-// Without callbacks of our own, the other client's would get our records.
+// After our registration failed, another client's callbacks would get our records.
 TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
   request_.yield = true;
   serve();

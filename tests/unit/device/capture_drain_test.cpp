@@ -1,4 +1,4 @@
-// After a window, Capture waits, within limits, for the activity of its launches.
+// After a window, Capture waits, within limits, for its launches' activity.
 #include "capture_fixture.h"
 
 namespace profshim::device {
@@ -50,7 +50,7 @@ TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
 }
 
-// CUPTI may deliver device activity before the calls of threads.
+// CUPTI may deliver device activity before the calls that launched it.
 TEST_P(CaptureTest, ActivityMayComeBeforeBothRecordsOfItsLaunch) {
   ApiRecord inner = call(5, 1, cupti::kDriverKind);
   inner.start += 10;
@@ -118,7 +118,7 @@ TEST_P(CaptureTest, AWaitForOneOfTwoContextsTellsNothingAboutTheOther) {
   cupti_.add(call(2));
   cupti_.add(call(3, 9));
   cupti_.deliver();
-  cupti_.request();  // a buffer with a running kernel's record
+  cupti_.request();  // CUPTI keeps it for a running kernel
   switch_off();
   serve(kSecond);
 
@@ -182,7 +182,7 @@ TEST_P(CaptureTest, CapturedAndFailedLaunchesAreNotWaitedFor) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].flags & kFailed, kFailed);
 }
 
-// A flush returns no buffer with a running kernel's record, so other records in it are late too.
+// A flush returns no buffer with a running kernel's record, so its other records are late.
 TEST_P(CaptureTest, ABufferThatCuptiStillHasIsWaitedFor) {
   cupti_.request();
   switch_off();

@@ -161,7 +161,7 @@ TEST_P(CaptureTest, ADriverCallInsideARuntimeCallIsDropped) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
 }
 
-// Another buffer arrives between those of the driver call and of the runtime call around it.
+// Another buffer arrives between those of the driver call and its runtime call.
 TEST_P(CaptureTest, ADriverCallIsHeldUntilAFlush) {
   ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc, with its own correlation id
   inner.start = call(5, 5).start + 10;

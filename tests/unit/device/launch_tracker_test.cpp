@@ -69,7 +69,7 @@ TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
       for (const std::uint64_t stream : {7, 13}) tracker.streams().add_from_record(stream);
     }
     tracker.begin_round(1);
-    tracker.on_launch(1, 50, 1, ApiRole::kLaunch);  // on 13
+    tracker.on_launch(1, 50, 1, ApiRole::kLaunch);  // runs on stream 13
     tracker.streams().on_finished(7, 2);
     tracker.oldest_outstanding();
     tracker.begin_round(10 * kSecond);

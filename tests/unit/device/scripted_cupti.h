@@ -1,4 +1,4 @@
-// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. Only one may exist at a time.
+// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. Only one may exist.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace profshim::test {
 
-/// Record sizes by release. Fields that we read have the same offset in all.
+/// Record sizes of a CUPTI release. Fields that we read have the same offsets in all.
 struct RecordSizes {
   std::uint32_t version;
   std::size_t kernel, memcpy, overhead, graph;
@@ -55,7 +55,7 @@ class ScriptedCupti {
   }
   /// Takes the current buffer; CUPTI never returns it.
   std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
-  /// The next flush returns the current buffer, `cut` bytes shorter.
+  /// Makes the next flush return the current buffer, `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;

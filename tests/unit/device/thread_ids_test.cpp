@@ -1,4 +1,4 @@
-// Thread ids by the half of pthread_self() in CUPTI's records.
+// Finds thread ids by the half of pthread_self() in CUPTI's records.
 #include "device/cupti/thread_ids.h"
 
 #include <gtest/gtest.h>

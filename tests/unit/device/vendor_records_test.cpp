@@ -18,7 +18,7 @@ SAME(ApiRecord, start, CUpti_ActivityAPI, start);
 SAME(ApiRecord, thread, CUpti_ActivityAPI, threadId);
 SAME(ApiRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME(ApiRecord, result, CUpti_ActivityAPI, returnValue);
-// The oldest version that we read; later versions only add fields at the end.
+// The oldest version that we read; later ones only append fields.
 SAME(KernelRecord, registers_per_thread, CUpti_ActivityKernel8, registersPerThread);
 SAME(KernelRecord, start, CUpti_ActivityKernel8, start);
 SAME(KernelRecord, device, CUpti_ActivityKernel8, deviceId);

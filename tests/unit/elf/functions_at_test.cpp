@@ -10,7 +10,7 @@
 namespace profshim::elf {
 namespace {
 
-// The C library, found by a function that no sanitizer intercepts.
+// Returns the C library's path, found by a function that no sanitizer intercepts.
 std::string library() {
   Dl_info info{};
   dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &info);

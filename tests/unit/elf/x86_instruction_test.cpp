@@ -40,13 +40,13 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// True for data between functions, "udb" of newer binutils (refused by processors), lines that objdump joins or splits
-/// differently, and branches with a 16-bit offset, whose length depends on the processor's vendor.
+/// True for lines that are not compared: data between functions, "udb" of newer binutils, what objdump joins or splits,
+/// and branches with a 16-bit offset, whose length depends on the processor.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;
   if (text.starts_with("udb")) return true;
-  if (line.bytes[0] == 0x9b) return true;  // fwait is joined to the next instruction
+  if (line.bytes[0] == 0x9b) return true;  // objdump joins fwait to the next instruction
   const std::string prefix = "(repz|repnz|data16|addr32|lock|[cdefgs]s|bnd|notrack|xacquire|xrelease|rex[.WRXB]*)";
   static const std::regex prefixes_only("(" + prefix + " *)+\n");
   static const std::regex relative_branch("(" + prefix + " )*(j|loop|call|xbegin).*\n");

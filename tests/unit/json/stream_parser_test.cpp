@@ -1,4 +1,4 @@
-// Tokens of the parser. tests/unit/trace reads whole traces.
+// Tests the parser's tokens, not whole traces.
 #include "profshim/json/stream_parser.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Calls in flight while a window's events are gathered.
+// Tests calls in flight while a window's events are gathered.
 #include <atomic>
 #include <thread>
 
@@ -36,7 +36,7 @@ TEST_F(OpenCallsTest, CallThatEndedMeanwhileIsShownOnce) {
   call->name = recorder::intern("once");
   recorder::begin(*call);
   call->end = ticks();
-  recorder::commit(t, *call);  // killed before it discards the call
+  recorder::commit(t, *call);  // as if killed before discarding the call
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "once").size(), 1u);
@@ -51,8 +51,8 @@ TEST_F(OpenCallsTest, FailedExchangeThatEndedMeanwhileIsShownOnce) {
   recorder::begin(*call);
   Event ended = *call;
   ended.end = ticks();
-  ended.flags |= kFailed | kContinues;  // known at the end only
-  recorder::commit(t, ended);           // killed before it discards the call
+  ended.flags |= kFailed | kContinues;  // known only at the call's end
+  recorder::commit(t, ended);           // as if killed before discarding the call
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);
@@ -69,7 +69,7 @@ TEST_F(OpenCallsTest, OperationThatAnotherThreadCompletesIsShownOnce) {
   std::thread([operation] {
     Event done = *operation;
     done.end = ticks();
-    recorder::commit(*recorder::this_thread(), done);  // killed before it releases the slot
+    recorder::commit(*recorder::this_thread(), done);  // as if killed before releasing the slot
   }).join();
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 

@@ -249,7 +249,7 @@ TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   EXPECT_EQ(named(build(0), "(name lost)").size(), 1u);
 }
 
-// The trace must not repeat a text of a megabyte for each of a thousand definitions.
+// The trace must not repeat a megabyte of text for each of 1000 definitions.
 class TextsOfASpool : public test::SpoolFixture {};
 
 TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {

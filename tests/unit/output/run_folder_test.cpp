@@ -140,7 +140,7 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
     const bool told = write(ready[1], &answer, 1) == 1 && read(leave[0], &byte, 1) == 1;
     _exit(told ? 0 : 1);
   }
-  close(ready[1]);  // read() returns if the child dies
+  close(ready[1]);  // lets read() return if the child dies
   char answer = 0;
   ASSERT_EQ(read(ready[0], &answer, 1), 1);
   ASSERT_EQ(answer, 'y');

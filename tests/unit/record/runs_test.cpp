@@ -15,7 +15,6 @@ namespace {
 using recorder::this_thread;
 using RunsTest = test::SpoolFixture;
 
-// There are more threads than chunks.
 TEST_F(RunsTest, ManyThreadsWithFewEventsShareChunks) {
   constexpr int kThreads = 200;
   make_spool(64);

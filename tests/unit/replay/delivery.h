@@ -1,5 +1,5 @@
-// Schedules records into buffers. As with CUPTI, a flush brings the records of all that ended before it, and a thread's
-// calls come in the order of their ends. Nothing else is ordered.
+// Schedules records into buffers. As with CUPTI, a flush brings what ended before it, and a thread's calls come ordered
+// by their ends.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ struct Plan {
   std::size_t records_in_buffer = 0;  // 0: all that fit
   std::size_t buffer_bytes = 64 << 10;
   std::size_t buffers = 16;
-  int window_percent = 100;    // of the time with calls
-  bool calls_in_order = true;  // false: calls are in any order too
+  int window_percent = 100;    // how much of the time with calls
+  bool calls_in_order = true;  // false: in any order, like device records
   bool driver_inside = false;  // driver calls inside launches and cudaEventRecord
   bool streams = false;        // CUPTI reports streams and thus kernel priorities
 };
 
 struct Shipment {
-  std::string thread;  // that requests the buffer; "": any
+  std::string thread;  // requests the buffer; "": any may
   std::vector<const Record*> records;
-  bool at_flush = false;  // false: arrives earlier, as full
+  bool at_flush = false;  // false: arrives earlier, like a full buffer
 };
-/// Buffers since the last flush.
+/// Buffers that arrive between two flushes.
 using Round = std::vector<Shipment>;
 struct Delivery {
   std::vector<Round> in_window, afterwards;

@@ -1,4 +1,4 @@
-// Compares rows in any order.
+// Compares two traces' rows in any order.
 #pragma once
 
 #include <map>

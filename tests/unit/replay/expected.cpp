@@ -18,8 +18,7 @@ bool is_one_of(const std::string& text, const std::set<std::string>& all) { retu
 const std::set<std::string> kNotFromCupti = {
     "cpu_op", "user_annotation", "python_function", "gpu_user_annotation", "fwdbwd", "Trace"};
 
-// Queries without device activity; jobs call some in a loop. INVALID is an old CUPTI's name for
-// cudaStreamGetCaptureInfo_v2.
+// profshim does not record these queries. INVALID is an old CUPTI's name for cudaStreamGetCaptureInfo_v2.
 const std::set<std::string> kUnrecordedCalls = {"INVALID",
                                                 "cudaDeviceGetAttribute",
                                                 "cudaDeviceGetStreamPriorityRange",
@@ -49,8 +48,8 @@ const std::set<std::string> kCollectiveArgs = {"Collective name",
                                                "Process Group Description",
                                                "Process Group Ranks"};
 
-/// Returns the occupancy of a kernel with opt-in shared memory, as NVIDIA's occupancy calculator for compute capability
-/// 8.0 and 10.0: 64 warps, 32 blocks and 64 Ki registers in a multiprocessor.
+/// Returns the occupancy of a kernel with opt-in shared memory, if a multiprocessor has 64 warps, 32 blocks and 64 Ki
+/// registers (compute capability 8.0 and 10.0).
 std::int64_t occupancy_with_opt_in(const Row& kernel, std::int64_t shared_per_sm) {
   const std::vector<std::int64_t> block = numbers_of(kernel.args.at("block"));
   const std::int64_t threads = block[0] * block[1] * block[2], warps = (threads + 31) / 32;
@@ -132,7 +131,7 @@ class Expecting {
  private:
   void applied(Rule rule) { ++out_.rules[rule]; }
 
-  // Every byte of the uuid in our records is 0x10 plus the device's number.
+  // Every byte of our records' uuid is 0x10 plus the device's number.
   void add_uuid(Trace::Object& device) {
     const std::string id = std::map<std::string, std::string>(device.begin(), device.end()).at("id"), byte = "1" + id;
     std::string text = "\"GPU";
@@ -244,7 +243,7 @@ class Expecting {
   }
 
   void correct(std::string& text, float single, double exact) {
-    // Kineto of 2023 wrote all digits, later six decimals.
+    // Kineto wrote all digits in 2023, six decimals later.
     if (text != six_decimals(static_cast<double>(single)) && std::strtof(text.c_str(), nullptr) != single) return;
     const std::string better = six_decimals(exact);
     if (text != better) applied(Rule::kSinglePrecision);
@@ -265,7 +264,7 @@ class Expecting {
   }
 
   static std::string sync_line(const std::string& tid) {
-    constexpr std::int64_t kSyncLine = 1'000'000;  // as Kineto for stream waits since 2026-04
+    constexpr std::int64_t kSyncLine = 1'000'000;  // Kineto adds it for stream waits since 2026-04
     return std::to_string(std::stoll(tid) + kSyncLine);
   }
 
@@ -300,7 +299,7 @@ class Expecting {
   Expectation out_;
 };
 
-// True for rows that the original lacks: Trace, instants, names of the process, threads and tracks.
+// True for rows that only profshim writes: category Trace, instants, names of process, threads and tracks.
 bool is_our_own(const Row& row) {
   if (row.category == "Trace" || row.phase == 'i') return true;
   if (row.phase != 'M') return false;

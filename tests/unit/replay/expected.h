@@ -1,4 +1,4 @@
-// Rows that our trace must have, made from the original's. A rule stands for each intended difference.
+// Computes the rows that profshim's trace must have from Kineto's. A Rule is an intended difference.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace profshim::replay {
 
-/// Differences between the Kineto that wrote the trace and today's.
+/// Says how the Kineto that wrote the trace differs from today's.
 struct Dialect {
-  bool whole_microseconds = false;    // before 2024-04: begins and durations are cut
-  bool other_property_order = false;  // of deviceProperties, before 2024
+  bool whole_microseconds = false;    // Kineto before 2024-04 cut begins and durations
+  bool other_property_order = false;  // Kineto before 2024 sorted deviceProperties otherwise
 };
 
 enum class Rule {
   kNotFromCupti,        // from PyTorch: operators, annotations, Python frames
   kExternalId,          // Kineto's link to a PyTorch operator
-  kCollectiveArgs,      // copied from record_param_comms onto NCCL's kernels
-  kUnrecordedCall,      // a query without device activity
+  kCollectiveArgs,      // Kineto copies them from record_param_comms onto NCCL's kernels
+  kUnrecordedCall,      // profshim does not record queries
   kFlowEndAtCall,       // Kineto ends a flow at every call that starts none
   kFlowWithoutWork,     // Kineto starts a flow at waits, and at launches whose activity is not in the trace
   kFlowEndAtEventSync,  // Kineto ends a flow at waits for an event, whose calls start none
@@ -31,9 +31,9 @@ enum class Rule {
   kSinglePrecision,     // Kineto divides floats: the sixth decimal may differ
   kGraphIds,            // not in Kineto before 2026-02
   kStreamPriority,      // in Kineto since CUDA 13.1
-  kSyncLine,            // synchronizations have their own track
-  kOverheadLine,        // overhead has a track in the process
-  kStreamName,          // Kineto's ends with a blank
+  kSyncLine,            // profshim gives synchronizations their own track
+  kOverheadLine,        // profshim shows overhead in the job's process
+  kStreamName,          // Kineto's stream names end with a blank
   kDeviceUuid,          // Kineto omits it
 };
 const char* name_of(Rule rule);
@@ -42,14 +42,14 @@ using RuleCounts = std::map<Rule, int>;
 struct Expectation {
   std::vector<Row> rows;
   std::vector<Trace::Object> devices;
-  bool has_names = false;  // names of streams and devices, which one trace lacks
+  bool has_names = false;  // one original lacks names of streams and devices
   RuleCounts rules;
   std::uint64_t launches_without_work = 0;  // calls whose device activity the original lacks
 };
-/// `streams`: CUPTI reported streams and priorities.
+/// `streams` says whether CUPTI reported streams and priorities.
 Expectation expected_rows(const Trace& original, const Replayed& replayed, bool streams);
 
-/// Returns our rows as that Kineto rounds times, without rows of profshim alone.
+/// Returns our rows with times rounded like that Kineto's, without those that only profshim writes.
 std::vector<Row> comparable_rows(const Trace& ours, const Dialect& dialect, bool with_names);
 
 }  // namespace profshim::replay

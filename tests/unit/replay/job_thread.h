@@ -29,10 +29,10 @@ class JobThread {
   JobThread& operator=(const JobThread&) = delete;
 
   std::int64_t tid() const { return tid_; }
-  /// CUPTI's thread id: the low 32 bits of its pthread_t.
+  /// Returns CUPTI's thread id, the low 32 bits of the pthread_t.
   std::uint32_t raw() const { return raw_; }
 
-  /// Returns after the task. An empty task ends the thread.
+  /// Runs `task` on the thread and waits. An empty task ends the thread.
   void run(const std::function<void()>& task) {
     std::unique_lock lock(mutex_);
     task_ = &task;

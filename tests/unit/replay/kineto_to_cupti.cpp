@@ -41,8 +41,8 @@ Number index_in(const char* const (&names)[N], const std::string& name) {
   return static_cast<Number>(found - std::begin(names));
 }
 
-// Names by number in CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType and OverheadKind. They repeat
-// device_names.cpp on purpose: with one table, the replay would not notice a wrong name.
+// Names by number in CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType and OverheadKind. With those of
+// device_names.cpp, the replay would not notice a wrong name.
 constexpr const char* kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr const char* kMemoryKinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
@@ -165,7 +165,7 @@ class Maker {
       r.cluster[i] = 0;
     }
     r.registers_per_thread = static_cast<std::uint16_t>(row.number("registers per thread"));
-    // The trace has only the sum.
+    // The trace has only the sum of static and dynamic.
     const auto shared = static_cast<std::int32_t>(row.number("shared memory"));
     r.static_shared = shared % 1024;
     r.dynamic_shared = shared - shared % 1024;
@@ -175,7 +175,7 @@ class Maker {
   }
 
   void add_copy(const Row& row) {
-    // Form: "Memcpy HtoD (Pageable -> Device)"
+    // The name is like "Memcpy HtoD (Pageable -> Device)".
     const std::size_t open = row.name.find(" ("), arrow = row.name.find(" -> ");
     auto r = work<raw::Memcpy>(row, raw::kMemcpy);
     r.copy_kind = index_in<std::uint8_t>(kCopyKinds, row.name.substr(7, open - 7));
@@ -208,7 +208,7 @@ class Maker {
     out_.waits.push_back(packed(r, row.end_ns()));
   }
 
-  /// Tells our converter the event and stream of a wait.
+  /// Adds the record of the cudaEventRecord that `wait` awaits.
   void add_event_record(const Row& wait) {
     auto r = blank<raw::CudaEvent>(raw::kCudaEvent);
     r.correlation = u32(wait.number("wait_on_cuda_event_record_corr_id"));
@@ -298,7 +298,7 @@ std::map<std::int64_t, std::uint32_t> graphs_by_correlation(const Trace& trace) 
 }
 
 std::uint64_t graph_node_of(const Row& work) {
-  // Larger than 32 bits, as in CUDA.
+  // CUDA's node numbers exceed 32 bits, too.
   return std::uint64_t{1} << 40 | (static_cast<std::uint64_t>(work.begin_ns) & 0xffffffff);
 }
 

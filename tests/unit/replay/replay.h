@@ -14,10 +14,10 @@ namespace profshim::replay {
 struct Replayed {
   std::string json;
   Trace trace;                              // `json` as rows
-  device::Losses losses;                    // of the converter
-  bool had_buffers = true;                  // for every request
+  device::Losses losses;                    // counted by the converter
+  bool had_buffers = true;                  // CUPTI always got one
   std::map<std::string, std::string> tids;  // original thread -> ours
-  std::int64_t window_end_ns = 0;           // since the epoch
+  std::int64_t window_end_ns = 0;           // Unix time
   std::string failure;                      // "": none
 };
 

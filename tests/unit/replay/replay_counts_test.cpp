@@ -1,4 +1,4 @@
-// Counts equal rows and uses of each rule. A rule that is used too often hides a fault.
+// Counts equal rows and uses of each Rule. A Rule used too often hides a fault.
 #include <gtest/gtest.h>
 
 #include "differences.h"

@@ -1,4 +1,4 @@
-// A CUPTI that delivers records in the layouts of one release. Only one may exist at a time.
+// A CUPTI that delivers records in the layouts of one release. Only one may exist.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace profshim::replay {
 
 struct Generation {
   const char* name;
-  std::uint32_t version;  // of cuptiGetVersion()
+  std::uint32_t version;  // from cuptiGetVersion()
   fake::cupti::Sizes sizes;
-  bool calls_one_by_one;  // cuptiActivityEnableRuntimeApi, since CUDA 12.5
+  bool calls_one_by_one;  // has cuptiActivityEnableRuntimeApi (since CUDA 12.5)
 };
 inline constexpr Generation kGenerations[] = {
     {"cupti11_8", 18, fake::cupti::kSizes118, false},
@@ -41,10 +41,10 @@ class ReplayCupti {
 
   /// Requests a buffer for the calling thread.
   Buffer request();
-  /// Skips records that were never enabled. Returns false if there is no room.
+  /// Skips records whose kind was never on. Returns false if there is no room.
   bool append(Buffer& buffer, const Record& record);
   std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
-  /// Delivers the buffer at once, as full.
+  /// Delivers the buffer at once, like a full one.
   void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
   void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
   std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
@@ -55,7 +55,7 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // Enabled now, and ever (were_on). Calls: [0] driver, [1] runtime.
+  // Kinds and calls that are on, or ever were (were_on). [0]: driver calls, [1]: runtime.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };

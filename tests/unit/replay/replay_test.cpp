@@ -1,4 +1,4 @@
-// Replays real Kineto traces and compares ours with them, event by event.
+// Replays real Kineto traces and compares profshim's with them, event by event.
 #include "replay.h"
 
 #include <gtest/gtest.h>

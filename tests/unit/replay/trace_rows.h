@@ -1,4 +1,4 @@
-// A trace as rows of text, read with RapidJSON alone, so that our reader and format tables cannot hide a difference.
+// Reads a trace as rows of text with RapidJSON, since profshim's own reader could hide a difference.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace profshim::replay {
 struct Row {
   char phase = 0;
   std::string category, name;
-  std::string pid, tid;                        // as written
-  std::int64_t begin_ns = 0, duration_ns = 0;  // begin: since the epoch
+  std::string pid, tid;                        // text as in the trace
+  std::int64_t begin_ns = 0, duration_ns = 0;  // begin_ns: Unix time
   std::int64_t id = 0;
-  std::map<std::string, std::string> args;  // compact JSON
+  std::map<std::string, std::string> args;  // values: compact JSON
 
   bool is_call() const { return category == "cuda_runtime" || category == "cuda_driver"; }
   bool is_work() const { return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset"; }
@@ -33,9 +33,9 @@ struct Trace {
   std::vector<Row> rows;
 };
 
-/// Throws std::runtime_error if it is no trace or a time is finer than a nanosecond.
+/// Throws std::runtime_error if `json` is no trace or has a fraction of a nanosecond.
 Trace trace_rows(const std::string& json);
-/// Unpacks gzip.
+/// Returns a gzip file's content.
 std::string unpacked_file(const std::string& path);
 /// Parses "[1,2,3]".
 std::vector<std::int64_t> numbers_of(const std::string& list);

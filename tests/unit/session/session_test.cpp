@@ -1,5 +1,4 @@
-// Threads start, end and record while windows open and close: traces conform, and no event is lost without being
-// counted.
+// Threads start, end and record while windows open and close: traces conform, and lost events are counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +62,7 @@ Trace read(const std::string& path) {
 
 class SessionTest : public ::testing::Test {
  protected:
-  // Runs record_threads. `settings`: PROFSHIM_SET.
+  // Runs record_threads with `settings` in PROFSHIM_SET.
   Recording record(const std::string& arguments, const std::string& settings) {
     const std::string traces = folder_.path() + "/traces";
     const test::ToolRun run =
@@ -103,7 +102,7 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
-// `recover` reads the spec from the spool: it must not be cut as long names are.
+// `recover` reads the spec from the spool, which cuts long names.
 TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   std::string names;
   for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";
@@ -168,7 +167,7 @@ TEST_F(SessionTest, AWindowThatLastsTooLongIsClosed) {
   ASSERT_EQ(recording.traces.size(), 1u);
   EXPECT_TRUE(recording.traces[0].truncated);
   EXPECT_EQ(recording.traces[0].limit, "limits.window_seconds");
-  EXPECT_LT(recording.handed, 800'000u);  // of 4 times 200000 ranges: later ones were not recorded
+  EXPECT_LT(recording.handed, 800'000u);  // of 4 * 200000: ranges after the window were not recorded
   EXPECT_LE(recording.calls(), recording.handed);
 }
 

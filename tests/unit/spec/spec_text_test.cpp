@@ -1,4 +1,4 @@
-// Canonical text of specs, table of keys, config/reference.toml, config/examples.
+// Tests canonical text of specs, table of keys, config/reference.toml, config/examples.
 #include <gtest/gtest.h>
 
 #include <filesystem>

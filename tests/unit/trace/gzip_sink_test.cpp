@@ -11,7 +11,7 @@ namespace {
 
 using test::MemorySink;
 
-// Requires one gzip member and nothing after it.
+// Unpacks one gzip member; nothing may follow it.
 std::string unzip(const std::string& packed) {
   z_stream stream{};
   inflateInit2(&stream, MAX_WBITS + 16);
@@ -94,7 +94,7 @@ TEST_P(GzipSink, MayBeThrownAwayUnfinished) {
 }
 
 TEST(GzipSink, CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad) {
-  // In a child, since only root can raise the limit again. Root has no limit, so it becomes nobody.
+  // A child lowers the limit, as only root can raise it again. The limit does not bind root.
   const std::string text = sample_text(1'000'000);
   const auto without_threads = [&] {
     const rlimit none = {0, 0};

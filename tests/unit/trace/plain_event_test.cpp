@@ -1,5 +1,4 @@
-// The quick reader gives what the parser gives. The parser reads a file's first event, the quick reader later plain
-// events: each text is read in both places.
+// Compares the quick reader with the parser. The parser reads a file's first event, the quick reader later plain ones.
 #include "../../../src/trace/plain_event.h"
 
 #include <gtest/gtest.h>

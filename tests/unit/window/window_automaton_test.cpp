@@ -51,8 +51,8 @@ Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, 
   return s;
 }
 
-// In torch, step n begins when the n-th step() returns, also after the last iteration: a trace from there is empty. Our
-// boundaries begin only steps that exist.
+// In torch, the last iteration's step() begins a step too, whose trace is empty. In profshim, only steps that exist
+// begin.
 TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   ASSERT_FALSE(vectors.at("runs").empty());

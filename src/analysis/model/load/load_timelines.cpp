@@ -63,7 +63,7 @@ class FileLoader {
     std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.first_pid() < b.first_pid(); });
   }
 
-  /// nullptr: no rank has this pid, since someone has edited the merged trace.
+  /// Returns nullptr if no rank has this pid: the trace was edited.
   TimelineBuilder* builder_of(const ReadEvent& event) {
     if (!ranks_.front().merged) return &ranks_.front().builder;
     const auto after = std::upper_bound(ranks_.begin(), ranks_.end(), event.pid,

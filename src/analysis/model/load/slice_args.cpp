@@ -22,7 +22,6 @@ struct Target {
   TextId text(const Arg& arg) const { return arg.kind == Arg::Kind::kString ? texts.add(arg.text) : TextId{0}; }
 };
 
-/// Returns 0 for NaN.
 std::int64_t poll_ns(double us) {
   const double ns = us * 1000;
   return ns > 0 ? static_cast<std::int64_t>(std::min(ns, static_cast<double>(TraceMetadata::kMaxNs))) : 0;
@@ -97,7 +96,7 @@ constexpr std::size_t kLongestKey =
       return a.key.size() < b.key.size();
     })->key.size();
 
-/// Keys by length: most of a kernel's twenty arguments have a length that no key here has.
+/// Finds keys by length: most of a kernel's arguments have no key's length.
 struct ArgsByLength {
   std::array<KnownArg, std::size(kArgs)> args{};
   std::array<std::uint8_t, kLongestKey + 2> first{};  // first key of at least this length

@@ -1,4 +1,4 @@
-// Arguments of an event that a timeline keeps.
+// Reads the arguments of an event that a timeline keeps.
 #pragma once
 
 #include "analysis/model/timeline.h"
@@ -10,7 +10,7 @@ struct SliceArgs {
   std::int64_t correlation = 0, external_id = 0, bytes = -1, flops = 0;
   std::string_view input_dims;  // compact JSON; valid as long as the event
   Communication communication;
-  bool communicates = false;  // has arguments of communication
+  bool communicates = false;
   bool unfinished = false;
 };
 

@@ -9,16 +9,16 @@ namespace profshim::analysis_detail {
 
 inline constexpr std::size_t kMaxCellBytes = 300, kMaxTitleBytes = 1000, kMaxSentenceBytes = 1000;
 
-/// At most `most` bytes of UTF-8, without splitting a character.
+/// Returns at most `most` bytes of UTF-8, without splitting a character.
 std::string_view cut(std::string_view text, std::size_t most);
 
-/// For HTML text and quoted attributes. Makes control characters visible; shortens with an ellipsis.
+/// Escapes HTML text and quoted attributes. Makes control characters visible; shortens with an ellipsis.
 std::string escaped(std::string_view text, std::size_t most = kMaxSentenceBytes);
 
-/// For JSON in a <script> element.
+/// Escapes JSON for a <script> element.
 std::string script_json(std::string_view json);
 
-/// For JavaScript: "</" may occur in strings and patterns only.
+/// Escapes JavaScript, in which "</" must be inside a string or regular expression.
 std::string script_text(std::string_view script);
 
 }  // namespace profshim::analysis_detail

@@ -21,7 +21,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// "12 345"
+/// Groups digits: "12 345".
 std::string whole_text(std::int64_t value) {
   std::string digits = std::to_string(value);
   const std::size_t sign = value < 0 ? 1 : 0;
@@ -41,7 +41,7 @@ TimeUnit time_unit(double most_us) {
   return most_us >= 1e3 ? TimeUnit{1e3, "ms"} : TimeUnit{1, "\u00b5s"};
 }
 
-/// Only 0 is shown as 0.
+/// Shows "0" only for exactly 0.
 std::string time_text(double us, const TimeUnit& unit) {
   constexpr double kLeast = 0.0005;
   if (us == 0) return "0";
@@ -174,7 +174,7 @@ std::string heat_map_html(const ReportHeatMap& map) {
   return out + "</div></figure>\n";
 }
 
-/// The plot as a table, for readers who cannot see plots.
+/// Returns the plot as a table, for readers who cannot see plots.
 ViewTable numbers_of(const ReportPlot& plot) {
   ViewTable table{.columns = {{"label", plot.label_axis}}};
   for (const ReportPlot::Series& series : plot.series) table.columns.push_back({"value", series.label, plot.unit});

@@ -26,7 +26,7 @@ using namespace analysis_detail;
 #define PART(name) \
   std::string_view(profshim_part_##name, static_cast<std::size_t>(profshim_part_##name##_end - profshim_part_##name))
 
-/// Inserted texts are not searched again.
+/// Replaces each {{key}}, but not in inserted texts.
 std::string filled(std::string_view page, const std::map<std::string, std::string, std::less<>>& texts) {
   std::string out;
   while (true) {

@@ -1,4 +1,4 @@
-// Plots and heat maps as JSON for page.js.
+// Writes plots and heat maps as JSON for page.js.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Collectives and messages, by row of profshim summary --comms.
+// Holds the calls of each row of `profshim summary --comms`.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CommsGroupKey {
 struct CommsGroup {
   TextId label = 0;
   std::int64_t size = -1;
-  std::map<int, std::pair<std::int64_t, std::int64_t>> sequences;  // of each rank: first and last
+  std::map<int, std::pair<std::int64_t, std::int64_t>> sequences;  // each rank's first and last number
 };
 
 struct CommsCall {
@@ -51,7 +51,7 @@ struct CommsCalls {
   std::map<int, CommsRank> ranks;
   int world_size = -1;
 
-  /// Equal names of groups get the ranks added.
+  /// Labels of groups with equal names contain the ranks.
   std::map<CommsGroupKey, std::string> group_labels() const;
 };
 

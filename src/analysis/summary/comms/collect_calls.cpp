@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// "AllReduce" for ncclDevKernel_AllReduce_RING_LL(...).
+/// Returns "AllReduce" for ncclDevKernel_AllReduce_RING_LL(...).
 std::string_view function_of_kernel(std::string_view name) {
   if (name.starts_with(schema::name::kNcclStart)) {
     if (const std::size_t at = name.find('_'); at != std::string_view::npos) name.remove_prefix(at + 1);
@@ -20,7 +20,7 @@ std::string_view function_of_kernel(std::string_view name) {
   return name.substr(0, name.find_first_of("(<"));
 }
 
-/// `dtype`: PyTorch's name. 0 = unknown.
+/// `dtype` is PyTorch's name. Returns 0 if unknown.
 std::int64_t bytes_of_type(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
       {"Byte", 1}, {"Char", 1},  {"Bool", 1}, {"Short", 2},  {"Half", 2},         {"BFloat16", 2},
@@ -31,7 +31,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// As in nccl-tests: the larger of a rank's data before and after. Bounded, since products must not overflow.
+/// Returns the larger of a rank's data before and after, as in nccl-tests. Bounded: products must not overflow.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -40,10 +40,10 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
   return c.bytes >= 0 ? std::min(c.bytes, kMost) : -1;
 }
 
-/// PyTorch marks these as record_param_comms too.
+/// True for other uses of record_param_comms.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
-/// True for ranges of a backend's own thread; "nccl:all_reduce" lies in the operator.
+/// True for ranges on a backend's own thread; "nccl:all_reduce" lies inside the operator.
 bool is_work_range(std::string_view name) {
   return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
@@ -118,7 +118,7 @@ class FileCalls {
     }
   }
 
-  /// Matches n-th range and operator: backends keep the order.
+  /// Matches the n-th range with the n-th operator: backends keep the order.
   void match_work_ranges() {
     const auto is_earlier = [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; };
     for (auto& [name, work] : work_) {

@@ -1,7 +1,7 @@
 // Adds collectives and messages of one file, each once:
 //  * a collective kernel ("device");
-//  * an operator without a kernel, with its backend's work range ("host": gloo:all_reduce) if all operators of the
-//    function have such a range, else its own time ("host, starts it");
+//  * an operator without a kernel: if all operators of the function have a work range of the backend
+//    (gloo:all_reduce), its range ("host"), else its own time ("host, starts it");
 //  * an MPI collective ("host"), up to its completion.
 #pragma once
 

@@ -1,10 +1,10 @@
-// Matches calls by group, function and sequence number, or by order if all ranks have equally many. Skips messages,
-// calls that only start the operation, and unknown groups.
+// Matches the ranks' calls by group, function and sequence number; without numbers, by order if all ranks have equally
+// many. Skips messages, calls that only start the operation, and unknown groups.
 //
-// A rank waited for its duration minus the shortest: that of the last rank to enter, if the collective waits for all.
+// A rank's wait is its duration minus the shortest: that of the last rank to enter, if the collective waits for all.
 //
-// "Rank 6 never entered": others are inside at the end of their traces, no rank that must wait for it has left, and its
-// trace is lossless and lacks the call.
+// "Rank 6 never entered" means: others are inside at the end of their traces, none that must wait for rank 6 has left,
+// and its trace is lossless and lacks the call.
 #pragma once
 
 #include <map>

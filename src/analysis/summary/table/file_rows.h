@@ -1,4 +1,4 @@
-// Adds the events of one file to the rows of the table.
+// Adds the events of one file to the rows of key_averages().
 #pragma once
 
 #include <cstdint>

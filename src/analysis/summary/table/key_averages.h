@@ -1,13 +1,13 @@
-// The rows of key_averages().table(), as torch.autograd.profiler_util makes them:
+// Makes the rows of key_averages().table() as torch.autograd.profiler_util does:
 //
 //  * Host rows: operators, ranges, CUDA and MPI calls. Device rows: kernels, copies, memsets, ranges.
-//  * A kernel counts for the operator of its External id, else for its call, and in its own row: only device rows may
-//    be added up.
+//  * A kernel counts in the row of the operator with its External id, else of the launching call, and in its own row:
+//    only device rows may be added up.
 //  * Memory: allocated minus released during an event, on any thread.
 //
 // Differences from PyTorch: Python functions enclose nothing (PyTorch makes the self time of the range around them
-// negative); ranks are never mixed up; a parent that takes over a child's kernels keeps its own; asynchronous events
-// have their own rows.
+// negative); a parent that takes over a child's kernels keeps its own; asynchronous events have their own
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Adds up timelines; keeps none.
+/// Adds up timelines, keeping none.
 class KeyAverages {
  public:
   explicit KeyAverages(bool group_by_shapes) : group_by_shapes_(group_by_shapes) {}

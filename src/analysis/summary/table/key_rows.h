@@ -1,4 +1,4 @@
-// Rows of key_averages() while events are added.
+// Collects the rows of key_averages(), event by event.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,7 @@ struct EventPlace {
 class KeyRows {
  public:
   Texts& texts() { return texts_; }
-  /// Returns the event's row, valid until the next call. The caller adds bytes, and times in nanoseconds, which stay
-  /// exact.
+  /// Returns the event's row, valid until the next call. The caller adds bytes and nanoseconds.
   KeyRow& add_event(const KeyRowId& key, const EventPlace& place, bool top_level);
   /// Returns the rows in the order of their first events, with times in microseconds.
   std::vector<KeyRow> finish();

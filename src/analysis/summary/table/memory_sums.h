@@ -1,4 +1,4 @@
-// Allocated minus released bytes in intervals of one file.
+// Sums allocated minus released bytes in intervals of time.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class MemorySums {
  public:
   explicit MemorySums(const std::vector<MemoryRecord>& records);
   bool empty() const { return records_.empty(); }
-  /// Both ends included.
+  /// Sums from `begin` to `end`, both included.
   MemoryBytes during(std::int64_t begin, std::int64_t end) const;
   void cover(std::int64_t begin, std::int64_t end);
   std::vector<const MemoryRecord*> uncovered() const;
@@ -31,7 +31,7 @@ class MemorySums {
 
   std::vector<const MemoryRecord*> records_;
   std::vector<MemoryBytes> sums_;     // of the first i records
-  std::vector<std::int64_t> covers_;  // intervals that begin at record i, less those that end before
+  std::vector<std::int64_t> covers_;  // intervals that begin at record i, minus those that end before it
 };
 
 }  // namespace profshim::analysis_detail

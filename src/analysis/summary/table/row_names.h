@@ -1,4 +1,4 @@
-// Names and shapes as the table shows them.
+// Converts names and shapes as key_averages() shows them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class RowNames {
   RowNames(const Texts& file_texts, Texts& row_texts);
   /// Returns kNone for PyTorch's helpers.
   std::uint32_t name_of(TextId name);
-  /// As Python prints a list.
+  /// Returns the shapes as Python prints a list.
   std::uint32_t shapes_of(TextId input_dims);
 
  private:

@@ -3,8 +3,8 @@
 //  * The parent is the nearest enclosing event of the thread.
 //  * An only child with its parent's name is folded into the parent.
 //  * An API call is nested on the thread of its operator (External id).
-//  * Device activity belongs to its launcher, or to the parent into which that was folded.
-//  * A memory record outside all events has its own span. So has every failed allocation.
+//  * Device activity belongs to its launcher, or to the parent into which the launcher was folded.
+//  * A memory record outside all events has its own span, as has every failed allocation.
 //  * Asynchronous events have no parent, children or device time.
 #pragma once
 
@@ -25,12 +25,12 @@ struct HostSpan {
   std::uint32_t children = 0;
   std::uint32_t folded_into = kNone;
   double children_ns = 0;
-  double own_device_ns = 0, device_ns = 0;  // own; with children
+  double own_device_ns = 0, device_ns = 0;  // without and with children
   MemoryBytes bytes, children_bytes;
   double ns() const { return static_cast<double>(end - begin); }
 };
 
-/// Parents come first. Marks the records of `memory` during events as covered.
+/// Parents stand before their children. Marks the records of `memory` during events as covered.
 std::vector<HostSpan> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory);
 
 }  // namespace profshim::analysis_detail

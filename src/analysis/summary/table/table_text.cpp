@@ -50,11 +50,11 @@ Value find_value(std::string_view key) {
   throw std::runtime_error("a table cannot be sorted by \"" + std::string(key) + "\"");
 }
 
-/// Columns and widths. All rows decide, also rows that are not printed.
+/// Columns and widths. All rows decide, even unprinted ones.
 struct Layout {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
   std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
-  int flops = -1;  // index of kFlops, by the smallest row; -1 = no column
+  int flops = -1;  // index in kFlops, by the smallest value; -1 = no column
 
   explicit Layout(const KeyTable& table) : memory(table.memory) {
     std::size_t longest_name = 0, longest_shapes = 0;

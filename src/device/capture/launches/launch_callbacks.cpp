@@ -5,7 +5,7 @@
 namespace profshim::device {
 namespace {
 
-// From cupti_callbacks.h; same ids from CUPTI 11.8 to 13.0.
+// From cupti_callbacks.h. CUPTI 11.8 to 13.0 have the same ids.
 constexpr int kEnter = 0;
 struct CallbackData {
   int site;
@@ -54,8 +54,8 @@ bool is_wanted(Reports reports, LaunchCallbacks::Wanted wanted) {
 
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
-/// A step must begin before its launch, and CUPTI may time a launch before it calls us. So a step begins this much
-/// earlier (some microseconds on either clock), but after the thread's last launch.
+/// A step must begin before its launch, which CUPTI may time before it calls us. So a step begins this much earlier
+/// (microseconds on either clock), but after the thread's last launch.
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
 
@@ -79,7 +79,7 @@ std::string LaunchCallbacks::start() {
   for (const Callback& callback : kCallbacks) {
     if (!is_wanted(callback.reports, wanted_)) continue;
     const int result = api_.enable_callback(1, subscriber, callback.domain, callback.id);
-    result == 0 ? ++enabled : refused = result;  // an older CUPTI lacks some
+    result == 0 ? ++enabled : refused = result;  // an older CUPTI lacks some calls
   }
   if (enabled == 0) {
     api_.unsubscribe(subscriber);

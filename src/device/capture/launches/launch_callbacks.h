@@ -16,13 +16,12 @@ class LaunchCallbacks {
   LaunchCallbacks(const CuptiApi& api, const StepListener& listener, Wanted wanted)
       : api_(api), listener_(listener), wanted_(wanted) {}
 
-  /// Subscribes if wanted. Returns "", or why CUPTI refuses. Idempotent. Device thread, or the thread of a leaving
-  /// client.
+  /// Subscribes if wanted. Returns "", or why CUPTI refuses. Idempotent, thread-safe.
   std::string start();
-  /// Returns false without a subscription. Any thread, also during callbacks.
+  /// Unsubscribes; returns false if not subscribed. Thread-safe, even during callbacks.
   bool stop();
 
-  /// On the launching thread. Public for tests.
+  /// Runs on the launching thread.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
   /// True inside a callback, where CUPTI may hold locks that other threads wait for.
   static bool on_this_thread();
@@ -37,7 +36,7 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// Hooks see cudaProfilerStart and Stop in a shared libcudart, without callbacks.
+/// In a shared libcudart, hooks see cudaProfilerStart and Stop: no callbacks are needed.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 
 }  // namespace profshim::device

@@ -13,7 +13,7 @@ namespace profshim::device {
 ///
 /// A launch leaves the tracker from
 /// - kUnknown: if the call launches nothing (on_call());
-/// - kDelivered: at once; with an external id or graph nodes in the sweep (LaunchTracker::begin_round());
+/// - kDelivered: at once, but with an external id or graph nodes in the sweep (LaunchTracker::begin_round());
 /// - any state: in the sweep, unless outstanding;
 /// - kAwaited, or kDelivered with missing nodes: in give_up_before().
 enum class LaunchState : std::uint8_t {

@@ -7,8 +7,8 @@
 
 namespace profshim::device {
 namespace {
-constexpr std::int64_t kGrace_ns = 300'000'000;         // for activity that may never come
-constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // see begin_round()
+constexpr std::int64_t kGrace_ns = 300'000'000;  // waits for activity that may never come
+constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;
 }  // namespace
 
 void LaunchTracker::begin_round(std::int64_t now_ns) {
@@ -113,7 +113,7 @@ void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) 
   forget_if_complete(correlation);
 }
 
-// Clears a full table: a job may make a graph in every step. Used graphs are counted again.
+// Clears graphs_ if full: a job may make a graph in every step. Used graphs are counted again.
 void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   launch.graph = graph;
   ++launch.nodes;
@@ -123,7 +123,7 @@ void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   if (launch.nodes > known.nodes) known = {launch.nodes, 1};
 }
 
-// True if no launch of the graph had more nodes, and another had equally many or no node came for kGrace_ns.
+// True if no launch of the graph had more nodes, and either another had equally many, or none came for kGrace_ns.
 bool LaunchTracker::has_all_nodes(const Launch& launch) const {
   const bool waited = now_ns_ - launch.seen_ns > kGrace_ns;
   const auto known = graphs_.find(launch.graph);

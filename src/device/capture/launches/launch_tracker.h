@@ -1,4 +1,4 @@
-// Tracks the launches whose device activity is not delivered (outstanding): a settled window has none. Device thread.
+// Tracks outstanding launches, whose device activity CUPTI has not delivered. A settled window has none.
 #pragma once
 
 #include <algorithm>
@@ -15,45 +15,45 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
-  /// A sixteenth of `bytes` is for graphs. Further launches are not waited for.
+  /// `bytes` limits the tables; a sixteenth is for graphs. Launches that do not fit are not waited for.
   explicit LaunchTracker(std::size_t bytes)
       : most_(std::min(bytes / 16 * 15 / kLaunchBytes, kMost)),
         most_graphs_(std::min(bytes / 16 / kGraphBytes, kMost)) {}
 
-  /// Sweeps every 5 s: forgets launches that are not outstanding. `now_ns`: CLOCK_MONOTONIC.
+  /// The sweep: every 5 s, forgets launches that are not outstanding. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(std::int64_t now_ns);
 
-  /// Events that are converted before this call lack the external id.
+  /// Call it first: events that were converted before lack the external id.
   void on_external(std::uint32_t correlation, std::uint32_t external);
   std::uint32_t external_of(std::uint32_t correlation) const;
 
-  /// For a call that failed or launches nothing.
+  /// Notes a CUDA call that failed or launches nothing.
   void on_call(std::uint32_t correlation);
-  /// Returns false if the correlation id is known.
+  /// Returns false if a call with this correlation id was seen before.
   bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
   /// Ties a runtime call to the driver call inside it: activity of either completes both.
   void tie(std::uint32_t one, std::uint32_t other);
   void on_begin_capture(std::uint32_t thread);
   void on_end_capture(std::uint32_t thread, Ticks begin);
-  /// A call begun at `begin` waited for the device: earlier launches have ended; records may follow.
+  /// A call that began at `begin` waited for the device: earlier launches have ended. Their records may be late.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
 
   /// `graph`: 0 = not a graph node.
   void on_activity(std::uint32_t correlation, std::uint32_t graph);
   StreamProgress& streams() { return streams_; }
 
-  /// Begin of the oldest outstanding launch, or kNothing. Launches that may have no activity (in a stream capture,
-  /// between host buffers) count for 0.3 s.
+  /// Returns the begin of the oldest outstanding launch, or kNothing. Launches that may have no activity (in a stream
+  /// capture, between host buffers) are outstanding for 0.3 s only.
   static constexpr Ticks kNothing = ~Ticks{0};
   Ticks oldest_outstanding();
-  /// As oldest_outstanding(), but skips ended launches: only a forced flush still brings their records.
+  /// Like oldest_outstanding(), but skips ended launches: only a forced flush still brings their records.
   Ticks oldest_running() const;
   /// Forgets outstanding launches from before `end`; counts them as lost.
   void give_up_before(Ticks end);
-  /// Launches lost since the last call, without those that may have no activity.
+  /// Launches lost since the last take_lost(), without those that may have no activity.
   struct Lost {
     std::uint64_t launches = 0;
-    std::uint64_t graphs = 0;  // of these launches: graphs without nodes
+    std::uint64_t graphs = 0;  // of these: graph launches without nodes
   };
   Lost take_lost();
   bool take_progress();
@@ -65,7 +65,7 @@ class LaunchTracker {
   struct Launch {
     Ticks begin = 0;            // valid once has_call(state)
     std::int64_t seen_ns = 0;   // time of the last record
-    std::int64_t ended_ns = 0;  // when known to have ended; 0 = may run
+    std::int64_t ended_ns = 0;  // when its end was noticed; 0 = may run
     std::uint32_t external = 0;
     std::uint32_t thread = 0;
     std::uint32_t tied = 0;  // correlation id of the tied call, or 0
@@ -76,8 +76,8 @@ class LaunchTracker {
     bool of_graph = false;
   };
   struct Graph {
-    std::uint32_t nodes = 0;     // maximum over its launches
-    std::uint32_t launches = 0;  // launches with that maximum
+    std::uint32_t nodes = 0;     // most nodes of one launch
+    std::uint32_t launches = 0;  // launches with that many nodes
   };
   bool is_outstanding(const Launch& launch) const;
   void count_if_lost(const Launch& launch);
@@ -92,7 +92,7 @@ class LaunchTracker {
   static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // with its share of the hash table
   static constexpr std::size_t kGraphBytes = sizeof(Graph) + 48;
   const std::size_t most_, most_graphs_;
-  /// Newest ids of forgotten or untracked launches, to recognize the runtime's record after the driver's.
+  /// Newest correlation ids of complete or untracked launches, to recognize the runtime's record after the driver's.
   static constexpr std::size_t kCompleted = 1 << 14;
   std::vector<std::uint32_t> completed_ = std::vector<std::uint32_t>(kCompleted);
   std::unordered_map<std::uint32_t, Launch> launches_;

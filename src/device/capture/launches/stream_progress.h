@@ -1,5 +1,5 @@
-// Streams run in order: a launch older than the newest finished launch of every stream has ended, even without a
-// record. Device thread.
+// A stream runs launches in order: a launch older than the newest finished launch of every stream has ended, even
+// without a record.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class StreamProgress {
   }
   /// Earlier launches on the stream have ended, too.
   void on_finished(std::uint64_t stream, std::uint32_t correlation);
-  /// Sets `correlation`: earlier launches have ended. False if unknown.
+  /// Sets `correlation` to an id before which all launches have ended. Returns false if none is known.
   bool passed_by_all(std::uint32_t& correlation) const;
   void clear();
 

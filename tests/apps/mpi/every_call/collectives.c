@@ -1,7 +1,7 @@
-/* Collectives. */
+/* Part of every_call: collectives. */
 #include "parts.h"
 
-/* All forms of each collective: X, IX, X_init, large counts. */
+/* All forms of collectives: MPI_X, MPI_IX, MPI_X_init, large counts. */
 #define COLLECTIVES(P, S, C, K, D, W)                                                                \
   S(P(Barrier, barrier), (K))                                                                        \
   C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                      \

@@ -1,4 +1,4 @@
-/* Communicators, sessions, ports, datatypes and operations. */
+/* Part of every_call: communicators, sessions, ports, datatypes, operations. */
 #include "parts.h"
 
 void communicators(void) {

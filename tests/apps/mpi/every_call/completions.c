@@ -1,4 +1,4 @@
-/* Waits, tests and cancels of requests. */
+/* Part of every_call: waits, tests and cancels of requests. */
 #include "parts.h"
 
 void completions(void) {

@@ -1,5 +1,5 @@
 /* Calls and counts every function of include/profshim/hooks/mpi.def that this MPI has, except MPI_Init_thread,
-   MPI_Abort and those that need another job. */
+   MPI_Abort and functions that need a second job. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -13,7 +13,7 @@ MPI_Datatype types[kMax];
 MPI_Comm graph;
 MPI_Request request;
 
-/* Looks for PMPI functions: the library under test defines every MPI function. */
+/* Looks for PMPI functions, because the preloaded library defines every MPI function. */
 static void count_rows_not_called(void) {
 #define HOOK(name, ...) \
   if (dlsym(RTLD_DEFAULT, "P" #name) != NULL) count_calls(#name, 0);

@@ -1,4 +1,4 @@
-/* Files. */
+/* Part of every_call: MPI files. */
 #include <unistd.h>
 
 #include "parts.h"

@@ -1,4 +1,4 @@
-/* Windows and one-sided communication. */
+/* Part of every_call: MPI windows and one-sided communication. */
 #include "parts.h"
 
 void one_sided(void) {

@@ -1,4 +1,4 @@
-/* Variables and macros shared by every_call. */
+/* Variables and macros of all parts of every_call. */
 #pragma once
 #include <mpi.h>
 #ifdef OPEN_MPI
@@ -10,7 +10,7 @@
 
 enum { kMax = 64, kTag = 11 };
 
-/* Hidden: an MPI may export the same names. */
+/* Hidden, because an MPI may export the same names. */
 #pragma GCC visibility push(hidden)
 
 extern int rank, size, left, right;

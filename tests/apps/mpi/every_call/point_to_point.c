@@ -1,4 +1,4 @@
-/* Point-to-point calls. */
+/* Part of every_call: point-to-point calls. */
 #include "parts.h"
 
 /* A ready send needs a posted receive. */
@@ -16,7 +16,7 @@ static void ready_send(int kind) {
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
 }
 
-/* The send starts after the receive on the other side. */
+/* The send must start after the receive on the other rank. */
 #define PERSISTENT_READY_SEND(send_init, recv_init)           \
   do {                                                        \
     MPI_Request pair[2];                                      \

@@ -19,7 +19,7 @@ bool write_number(const std::string& path, std::uint64_t number) {
   return !file.fail();
 }
 
-// Tries version 1 first. Returns "" without a memory controller.
+// Returns this process's cgroup folder; "" without a memory controller.
 std::string own_folder(bool& version_2) {
   std::ifstream file("/proc/self/cgroup");
   std::string unified;

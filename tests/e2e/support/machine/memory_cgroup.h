@@ -12,7 +12,7 @@ class MemoryCgroup {
   ~MemoryCgroup();
   MemoryCgroup(const MemoryCgroup&) = delete;
   MemoryCgroup& operator=(const MemoryCgroup&) = delete;
-  /// "" if the cgroup was made.
+  /// Returns why the cgroup was not made, or "".
   const std::string& why_not() const { return why_not_; }
   /// Does not allocate, so Job::before_exec can call it.
   bool enter() const;

@@ -9,7 +9,7 @@
 
 namespace profshim::e2e {
 
-/// For this process and its children, while this object lives.
+/// Mounts /dev/shm for this process and its children, until destroyed.
 class OwnSharedMemory {
  public:
   OwnSharedMemory() = default;

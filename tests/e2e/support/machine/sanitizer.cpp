@@ -60,7 +60,7 @@ std::string reports_folder() {
   return folder.path();
 }
 
-// The job must behave as without the library, so the runtime handles no signal and ignores leaks.
+// The job must behave as without the library, so the sanitizer handles no signal and ignores leaks.
 void set_options() {
   const std::string common = "log_path=" + reports_folder() +
                              "/report:handle_abort=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"

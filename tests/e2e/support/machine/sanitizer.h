@@ -5,7 +5,7 @@
 
 namespace profshim::e2e {
 
-/// The runtime and a colon, which precede the library in LD_PRELOAD; otherwise "".
+/// Returns the sanitizer's runtime and a colon for LD_PRELOAD, or "".
 std::string sanitizer_preload();
 
 }  // namespace profshim::e2e

@@ -18,8 +18,8 @@ inline ProfileRow& row(ProfileRank& rank, RowKind kind, const std::string& name)
   return made;
 }
 
-/// Two ranks with steps of 10 ms, one call and one 6 ms kernel each, noisy with a long tail. `slower` is a factor of
-/// steps and kernels.
+/// Makes two ranks whose 10 ms steps have one call and one 6 ms kernel, with long-tailed noise. `slower` multiplies
+/// both.
 inline RunProfile noisy_run(std::mt19937& random, double sigma, double slower = 1, std::size_t steps = kSteps) {
   std::lognormal_distribution<double> noise(0, sigma);
   RunProfile run;

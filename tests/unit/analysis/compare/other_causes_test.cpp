@@ -29,7 +29,7 @@ const Change& step_time(const Comparison& comparison) {
   throw std::runtime_error("the step time is not in the table");
 }
 
-// Measured on an idle virtual machine: one program needed 2.3 ms of CPU time in one run, 4.5 ms in the next.
+// On an idle virtual machine, a program needed 2.3 ms of CPU time, in the next run 4.5 ms.
 TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   std::mt19937 random(31);
   const RunProfile base = cpu_run(random), slow = cpu_run(random, 1.9), slower = cpu_run(random, 2.5);
@@ -43,7 +43,7 @@ TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   EXPECT_TRUE(compare_runs({base}, slow, {.cpu_noise = 0.5}).failed());
 }
 
-// A slower CPU needs more CPU time. A thread that sleeps or waits for a disk needs none.
+// A slower CPU needs more CPU time. A thread that sleeps needs none.
 TEST(Compare, TimeWithoutCpuTimeIsTheProgramsOwn) {
   std::mt19937 random(32);
   const RunProfile base = cpu_run(random, 1, 1), slow = cpu_run(random, 1.5, 1 / 1.5);

@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Says if a call and its asynchronous slice send or receive.
+/// Returns whether a call and its asynchronous slice send or receive.
 std::string parts(std::string_view function) {
   const MessageCall call = message_call(function);
   std::string text;
@@ -80,7 +80,7 @@ TEST_F(MergeMessagesTest, LargeCountsAndExchangesAreSends) {
                                      slice("MPI_Isendrecv", 200, 250, to) + "," + call("MPI_Send_init", 300, to) + "," +
                                      call("MPI_Start", 400, to) + "," + slice("MPI_Send_init", 400, 450, to));
 
-  EXPECT_EQ(times(channel.sent), (Times{100, 200, 400}));  // persistent: at MPI_Start
+  EXPECT_EQ(times(channel.sent), (Times{100, 200, 400}));  // a persistent send counts at MPI_Start
   EXPECT_TRUE(channel.received.empty());
 }
 

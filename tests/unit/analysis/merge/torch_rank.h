@@ -96,7 +96,7 @@ class Rank {
 
 class MergeTorchTest : public testing::Test {
  protected:
-  /// Returns the second rank, whose clock is 500 ms behind.
+  /// Merges and returns the second rank, whose clock is 500 ms behind.
   MergedRank merge(const Rank& a, const Rank& b) {
     MergeOptions options;
     options.out = folder_.path() + "/out.pt.trace.json";

@@ -1,4 +1,4 @@
-// Matching of torch.distributed collectives by step, group and position.
+// Matches torch.distributed collectives by step, group and position.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -74,7 +74,7 @@ TEST_F(MergeTorchTest, NothingMatchesIfStepsRepeatOrOverlap) {
   expect_no_match(both(), both());
 }
 
-// Calls of a second thread count only in backward functions: elsewhere it may be one call behind in every step, unseen.
+// Calls of a second thread match only in backward functions: elsewhere it may be one call behind in every step.
 TEST_F(MergeTorchTest, CallsOfAnotherThreadDoNotMatch) {
   const auto rank = [] {
     return Rank().step(5, 0, 1000).gloo("allreduce_", 10, 100).gloo("allreduce_", 200, 300, "[[4]]", 2);
@@ -194,7 +194,7 @@ TEST_F(MergeTorchTest, MessagesAreNotCounted) {
       Rank().step(5, 0, 1000).call("c10d::recv_", 10, "").call("c10d::recv_", 20, "").gloo("barrier", 200, 300), 1);
 }
 
-// `other` has wrong step numbers, so all matches are wrong although every step has the same calls.
+// `other` has wrong step numbers, so all matches are wrong.
 TEST_F(MergeTorchTest, CallsThatContradictTheClockOfAHostAreDropped) {
   const auto rank = [](int number, double clock_us) {
     return Rank()

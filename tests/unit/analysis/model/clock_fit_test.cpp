@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Barriers of two ranks, which enter late and may leave late. The second clock is `offset` behind and loses `drift`.
+/// Barriers that two ranks enter and may leave late. The second clock is `offset` ns behind and loses `drift` per ns.
 struct Barriers {
   std::vector<ClockBound> at_least, at_most, ends;
   double offset, drift;

@@ -61,7 +61,7 @@ TEST(MachineLoad, CountsEachMachineOnce) {
   EXPECT_DOUBLE_EQ(load->own, 2.5);
   EXPECT_DOUBLE_EQ(load->others, 1.5 + 2);
   EXPECT_DOUBLE_EQ(load->waited, 0.4);
-  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // stolen * own / (used + stolen), by machine
+  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // per machine: stolen * own / (used + stolen)
 }
 
 TEST(MachineLoad, NobodyUsesMoreCpusThanThereAre) {

@@ -60,7 +60,7 @@ TEST(ReportWaits, NamesNoRankIfWaitingIsShort) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
 }
 
-// Two of the three late ranks already cause most of the waiting.
+// Two of three late ranks cause most of the waiting.
 TEST(ReportWaits, NamesAllRanksThatAreEquallyLate) {
   Waits waits;
   for (int i = 0; i < 12; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Invented events, and the tables of torch 1.13 for them.
+// Returns invented events and torch 1.13's tables of them.
 const Json& vectors() {
   static const Json kVectors =
       Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/key-averages-vectors.json"));
@@ -30,7 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// Events are multiplied by this and rows divided: times have fractions of nanoseconds.
+// Times of events are multiplied and those of tables divided by it, to have fractions of nanoseconds.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }
@@ -77,8 +77,7 @@ TEST(KeyAverages, EqualsEveryTableOfTorch) {
   EXPECT_EQ(compared, 7);
 }
 
-// torch's table is wrong: two nodes have threads of the same number, so events lose their parents. In two_nodes the
-// numbers differ.
+// torch's table is wrong, since threads of two nodes have the same number and events lose their parents.
 TEST(KeyAverages, KeepsTheThreadsOfNodesApart) {
   EXPECT_EQ(text_of(vector_of("two_nodes_torch_bug")), vector_of("two_nodes").at("table").get<std::string>());
 }
@@ -129,7 +128,7 @@ TEST(TableText, FormatsNumbersAsTorchDoes) {
     EXPECT_EQ(format_share(pair[0].get<double>(), pair[1].get<double>()), pair[2].get<std::string>());
   }
   for (const Json& pair : vectors().at("format_memory_1_13")) {
-    std::string text = pair[1];  // later torch prints KB
+    std::string text = pair[1];  // newer torch prints KB, not Kb
     for (char& c : text) c = static_cast<char>(std::toupper(c));
     EXPECT_EQ(format_bytes(pair[0].get<double>()), text);
   }
@@ -182,7 +181,7 @@ TEST(KeyAverages, AKernelWithoutOneBelongsToTheOperatorOfItsLaunch) {
   EXPECT_EQ(row_of(table, "aten::mm").self_device_us, 40);
 }
 
-// Until 2024-10 a call outside operators had its correlation as External id. Here an operator has that id too.
+// Until 2024-10 Kineto gave calls outside operators their correlation as External id, here also an operator's.
 TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"External id\":90"),
@@ -196,7 +195,7 @@ TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   EXPECT_EQ(row_of(table, "range").device_total_us, 40);
 }
 
-// CUPTI's thread id may differ from that of operators.
+// A call's thread id, from CUPTI, may differ from its operator's.
 TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"),

@@ -56,7 +56,7 @@ TEST(Conformance, ALaunchAndItsKernelAreFine) {
   EXPECT_TRUE(report.findings.empty()) << text_of(report);
 }
 
-// Kernel names of old NCCL, 2.27 and 2.28.
+// Kernel names are from old NCCL, from 2.27 and 2.28.
 TEST(Conformance, TakesEveryKernelOfNccl) {
   for (const char* const name :
        {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",

@@ -1,4 +1,4 @@
-// Where log lines go after descriptor 2 is replaced. Each case runs in a child.
+// Tests where log lines go after descriptor 2 is replaced.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -73,7 +73,7 @@ TEST(LogTarget, RefusesADataPipeWithAReusedNumber) {
     int ends[2];
     close(STDIN_FILENO);
     close(STDERR_FILENO);
-    [[maybe_unused]] const int made = pipe(ends);  // 0 and 2
+    [[maybe_unused]] const int made = pipe(ends);  // descriptors 0 and 2
   }));
   EXPECT_FALSE(is_a_log_after([] {
     int ends[2];

@@ -79,7 +79,7 @@ TEST(LifeOf, AProcessLivesWhileAnyThreadRuns) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) _exit(1);
-    // Ends only this thread, as pthread_exit().
+    // Ends only this thread, like pthread_exit().
     syscall(SYS_exit, 0);
   }
   ProcessIdentity child = own_identity();
@@ -112,7 +112,7 @@ TEST(LifeOf, AReusedPidIsAnotherProcess) {
   EXPECT_EQ(life_of(earlier, kNow, kNow), Life::kDead);
 }
 
-/// Processes in another container, on another machine, and without /proc.
+/// Returns processes in another container, on another machine, of unknown start time.
 std::vector<ProcessIdentity> out_of_sight() {
   std::vector<ProcessIdentity> all(3, own_identity());
   for (ProcessIdentity& process : all) process.pid = 1'000'000'000;

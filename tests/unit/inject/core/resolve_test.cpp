@@ -35,8 +35,8 @@ void* open_as_mpi(const std::string& folder) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// dlopen() takes the loader's lock, then that of dl_iterate_phdr(). Calling it in a callback of dl_iterate_phdr() would
-// deadlock with another thread's dlopen().
+// dlopen() takes the loader's lock, then that of dl_iterate_phdr(). A callback of dl_iterate_phdr() that called
+// dlopen() could deadlock with another thread.
 TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   const test::TemporaryFolder folder;
   void* const mpi = open_as_mpi(folder.path());

@@ -50,7 +50,7 @@ TEST(CuptiClients, ExclusiveClientKeepsOthersOutUntilItUnsubscribes) {
   EXPECT_FALSE(clients.on_unsubscribe(&alone)) << "already gone";
 }
 
-// In CUPTI 13.2 a subscriber may get everybody's records.
+// In CUPTI 13.2 a subscriber may get all clients' records.
 TEST(CuptiClients, KindsGoWithTheSubscriberThatHadAllBuffers) {
   OtherClients clients;
   int subscriber = 0;

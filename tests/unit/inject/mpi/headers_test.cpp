@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Parameter {
-  std::string text, base;  // base: type without const, "struct", stars
+  std::string text, base;  // base: the type without const, "struct" and stars
   bool is_pointer = false;
 };
 using Prototypes = std::map<std::string, std::vector<Parameter>>;

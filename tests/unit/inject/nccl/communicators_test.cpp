@@ -172,7 +172,7 @@ TEST_F(NcclCommunicators, HandlesStoredByTheEndOfAGroupAreReadOnce) {
   entered_.push_back(place);
   add_stored_communicators();
   next_sequence(*find_or_add_communicator(0x6000));
-  place = 0x7000;  // the job changed its variable
+  place = 0x7000;  // the job stored another handle there
   add_stored_communicators();
   entered_.push_back(0x7000);
   EXPECT_EQ(find_or_add_communicator(0x6000)->sequence.load(), 1U);

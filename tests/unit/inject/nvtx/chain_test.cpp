@@ -1,4 +1,4 @@
-// Range ids when calls go on to a second NVTX tool.
+// Tests range ids when a second NVTX tool gets the calls.
 #include <gtest/gtest.h>
 
 #include "inject/nvtx/callbacks.h"

@@ -1,5 +1,6 @@
 // PyTorch ranges that end on another thread.
 #include "inject/torch/pending_ranges.h"
+
 #include "unit/spool_fixture.h"
 
 namespace profshim::torch {

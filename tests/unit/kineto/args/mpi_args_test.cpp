@@ -1,4 +1,4 @@
-// Which key (dest, source, ...) names an MPI call's other rank.
+// Tests which key (dest, source, ...) names an MPI call's other rank.
 #include <gtest/gtest.h>
 
 #include "kineto/args/event_args.h"

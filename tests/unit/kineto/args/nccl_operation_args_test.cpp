@@ -63,7 +63,7 @@ class NcclArgsTest : public test::SpoolFixture {
 struct Expected {
   HookId hook;
   const char *collective, *annotation;
-  std::uint64_t in, out;  // elements, for count 6 and 4 ranks
+  std::uint64_t in, out;  // elements, if 4 ranks pass count 6
 };
 constexpr Expected kFamilies[] = {
     {HookId::ncclAllReduce, "allreduce", "nccl:all_reduce", 6, 6},
@@ -159,7 +159,7 @@ TEST_F(NcclArgsTest, RootsAreNamed) {
   EXPECT_EQ(as_map(args_->of_operation(reduce)).at("Root Rank"), "2");
 }
 
-// GB/s of 4 ranks, 1000 floats, 1 us, by hand from nccl-tests' doc/PERFORMANCE.md.
+// GB/s are for 4 ranks, 1000 floats and 1 us, computed by hand from nccl-tests' doc/PERFORMANCE.md.
 TEST_F(NcclArgsTest, BandwidthIsThatOfNcclTests) {
   struct Case {
     HookId hook;

@@ -194,7 +194,7 @@ TEST_F(DeviceTest, UnfinishedCallIsShownUntilTheWindowEnds) {
 TEST_F(DeviceTest, OverlappingKernelsStayOnTheirStreamAndAreCounted) {
   for (std::uint32_t i = 41; i < 44; ++i) device_->call(1000 + i, 1000 + i, "cudaLaunchKernel", i, kTid);
   device_->kernel(2000, 2100, "a", 41);
-  device_->kernel(2090, 2200, "b", 42);  // programmatic dependent launch
+  device_->kernel(2090, 2200, "b", 42);  // overlaps, by programmatic dependent launch
   device_->kernel(2200, 2300, "c", 43);
   close();
 
@@ -224,7 +224,7 @@ TEST_F(DeviceTest, DevicesAndStreamsAreNamed) {
 TEST_F(DeviceTest, LostRecordsAreCounted) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   for (int i = 0; i < 64 * 1100; ++i) device_->copy(2000, 2001, 41, 1);
-  tolerated_ = {19};  // one call, many copies
+  tolerated_ = {19};  // verify refuses many copies by one call
   close();
   rows();
 

@@ -1,4 +1,4 @@
-// Device tracks: names, args, synchronizations, annotations.
+// Tests GPU tracks: names, args, synchronizations, annotations.
 #include "device_fixture.h"
 
 namespace profshim {
@@ -98,7 +98,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   all_streams.stream = ~0u;
   device_->other(HookId::kCudaSync, 2210, 2280, all_streams);
   all_streams.kind = 1;
-  device_->other(HookId::kCudaSync, 2250, 2290, all_streams);  // on another thread
+  device_->other(HookId::kCudaSync, 2250, 2290, all_streams);  // another thread waits too
   close();
 
   const auto all = rows();
@@ -119,7 +119,6 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   EXPECT_EQ(syncs[3].args.at("wait_on_stream"), "13");
 }
 
-// Kineto's traces have these arrows too.
 TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1900, "k", 41);
@@ -129,9 +128,9 @@ TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
     device_->other(HookId::kCudaSync, begin + 1, begin + 9,
                    {.correlation = correlation, .kind = kind, .context = 1, .stream = stream});
   };
-  sync(50, 1, ~0u);  // for an event
-  sync(51, 2, 7);    // of a stream
-  sync(52, 2, 99);   // stream without device activity: not shown
+  sync(50, 1, ~0u);  // cudaEventSynchronize
+  sync(51, 2, 7);    // cudaStreamWaitEvent
+  sync(52, 2, 99);   // not shown: the stream has no device activity
   sync(53, 3, 7);
   sync(54, 4, ~0u);
   close();
@@ -220,7 +219,7 @@ TEST_F(DeviceTest, RangeSpansItsActivityOnEachStream) {
   device_->kernel(3300, 3400, "d", 45);
   device_->kernel(5000, 5100, "e", 46);
   device_->copy(3150, 3160, 43, 64, 13);
-  tolerated_ = {19};  // a launch with a kernel and a copy
+  tolerated_ = {19};  // verify refuses a launch with two activities
   close();
 
   const auto all = rows();
@@ -251,7 +250,7 @@ TEST_F(DeviceTest, RangesThatDoNotNestOnAStreamGetOverflowTracks) {
   recorder::commit(*recorder::this_thread(), mine);
   const std::int32_t own = recorder::this_thread()->tid;
   recorder::this_thread()->tid = kTid;
-  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // to use another chunk
+  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // begins another chunk
   Event theirs = test::DeviceEvents::event(HookId::kNvtxRange, 1100, 1500);
   theirs.name = recorder::intern("theirs");
   recorder::commit(*recorder::this_thread(), theirs);
@@ -280,13 +279,13 @@ TEST_F(DeviceTest, StepsAreNotRepeatedOnTheDevice) {
   recorder::commit(*recorder::this_thread(), range);
   device_->call(1110, 1115, "cudaLaunchKernel", 41, recorder::this_thread()->tid);
   device_->kernel(3000, 3010, "k", 41);
-  tolerated_ = {25};  // two host steps of one name
+  tolerated_ = {25};  // verify refuses two host steps of one name
   close();
 
   EXPECT_EQ(of(rows(), "gpu_user_annotation").size(), 0u);
 }
 
-// CUPTI may deliver a stream's record after its kernels.
+// CUPTI may deliver a stream's record after its kernels' records.
 TEST_F(DeviceTest, KernelHasThePriorityOfAStreamReportedLater) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1300, "k", 41);

@@ -59,7 +59,7 @@ TEST(Occupancy, KernelsWithMuchSharedMemoryFit) {
   EXPECT_EQ(achieved_occupancy_percent(device_limits(kA100), {128, 222, 81920}, 4.74), 13);
 }
 
-// Kineto computed these with NVIDIA's cuda_occupancy.h.
+// Kineto computed these traces' occupancies with NVIDIA's cuda_occupancy.h.
 class OccupancyOfRealTraces : public testing::TestWithParam<const char*> {};
 
 TEST_P(OccupancyOfRealTraces, IsKinetos) {

@@ -43,7 +43,7 @@ class TorchLinksTest : public test::SpoolFixture {
   std::unique_ptr<spool::View> view_;
 };
 
-// aten::linear and the aten::t in it have number 0; the gradient is that of aten::t.
+// aten::linear and the aten::t in it have sequence number 0; the gradient is that of aten::t.
 TEST_F(TorchLinksTest, ABackwardFunctionIsThatOfTheLastOperatorWithItsNumber) {
   const Event *const outer = op(10, 50, 0), *const inner = op(20, 30, 0), *const other = op(60, 70, 1);
   const Event *const engine = op(100, 130, 0), *const function = backward(110, 120, 0);

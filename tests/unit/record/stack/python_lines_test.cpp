@@ -9,7 +9,8 @@ namespace {
 
 using Table = std::vector<std::uint8_t>;
 
-// CPython's Objects/locations.md: bits 3 to 6 hold the kind, bits 0 to 2 the length less one.
+// An entry's first byte has its kind in bits 3 to 6, its length less one in bits 0 to 2 (CPython's
+// Objects/locations.md).
 constexpr std::uint8_t head(unsigned kind, unsigned instructions) {
   return static_cast<std::uint8_t>(0x80 | kind << 3 | (instructions - 1));
 }
@@ -20,7 +21,7 @@ TEST(PythonLines, DecodesEachKindOfLocation) {
       head(11, 2), 4,    9,        // next line, both columns
       head(13, 1), 7,              // no columns: three lines back
       head(14, 3), 40,   0, 1, 2,  // long: twenty lines on
-      head(15, 1),                 // none
+      head(15, 1),                 // no line
   };
 
   const auto line = [&](std::size_t offset) { return by_locations(table, 100, offset); };
@@ -53,7 +54,7 @@ TEST(PythonLines, DamagedTableGivesAnyLineWithoutACrash) {
 }
 
 TEST(PythonLines, DecodesTheTableOfPython310) {
-  const Table table = {4, 1, 2, 0x80, 6, 0xfe};  // one line on; none; two lines back
+  const Table table = {4, 1, 2, 0x80, 6, 0xfe};  // next line; no line; two lines back
 
   EXPECT_EQ(by_differences(table, 10, 0), 11);
   EXPECT_EQ(by_differences(table, 10, 3), 11);

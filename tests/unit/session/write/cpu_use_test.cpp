@@ -39,7 +39,7 @@ TEST(CpuUse, IsTheDifferenceOfTwoSnapshots) {
 TEST(CpuUse, CountsOnlyThreadsInBothSnapshots) {
   CpuReading begin = reading(1000, 100), end = reading(1500, 300);
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}, {13, 7'000'000}};
-  end.waited_ns = {{12, 4'000'000}, {13, 8'000'000}, {14, 9'000'000}};  // 12 is a new thread
+  end.waited_ns = {{12, 4'000'000}, {13, 8'000'000}, {14, 9'000'000}};  // a new thread reuses id 12
 
   EXPECT_DOUBLE_EQ(cpu_between(begin, end).waited_us, 1000);
 }

@@ -7,7 +7,7 @@
 namespace profshim::session {
 namespace {
 
-// kAdam: void at::native::fused<at::native::FusedAdamMathFunctor>(float*). _Z4stepPf: void step(float*).
+// kAdam is void at::native::fused<at::native::FusedAdamMathFunctor>(float*), _Z4stepPf void step(float*).
 const char* const kAdam = "_ZN2at6native5fusedINS0_20FusedAdamMathFunctorEEEvPf";
 
 TEST(KernelNames, MatchesTheMangledTheDemangledAndTheBareName) {

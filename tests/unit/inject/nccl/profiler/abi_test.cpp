@@ -1,5 +1,4 @@
-// Offsets from NCCL's profiler_v4.h (2.27.7), profiler_v5.h (2.28.9) and profiler_v6.h (2.30.7) on 64-bit Linux, the
-// same in all. No wheel has these headers.
+// Compares with the offsets in NCCL's profiler_v4.h (2.27.7), profiler_v5.h (2.28.9) and profiler_v6.h (2.30.7).
 #include "inject/nccl/profiler/abi.h"
 
 #include <gtest/gtest.h>

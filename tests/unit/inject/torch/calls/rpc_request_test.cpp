@@ -1,4 +1,4 @@
-// Names of torch.distributed.rpc requests. The bytes are those of PyTorch 2.15 (and 1.13) with Python 3.11.
+// Names torch.distributed.rpc requests from bytes of PyTorch 2.15 (and 1.13) with Python 3.11.
 #include "inject/torch/calls/rpc_request.h"
 
 #include <gtest/gtest.h>
