@@ -10,8 +10,8 @@ namespace {
 // Bounds the copies of text that a damaged spool can cause.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
-// Kineto's form: the first 29 of more than 30 ranks, "...", the last. Each event repeats the list, so an overlong list
-// (damaged spool) is left out.
+// As Kineto does, shortens more than 30 ranks: the first 29, "...", the last. Returns "" for an overlong list (damaged
+// spool), since each event repeats it.
 std::string shortened(std::string_view ranks) {
   constexpr std::size_t kLongest = 512;
   if (std::count(ranks.begin(), ranks.end(), ',') < 30) return ranks.size() > kLongest ? "" : std::string(ranks);

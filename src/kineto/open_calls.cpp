@@ -5,7 +5,7 @@
 namespace profshim::kineto {
 namespace {
 
-// The owner may be writing the slot. The copy is valid only if `begin` does not change.
+// The recording thread may be writing `source`: the copy is valid only if `begin` stayed the same.
 __attribute__((no_sanitize("thread"))) bool copy_open(const Event& source, Ticks begin, Ticks until, Event& copy) {
   const volatile Ticks* const at = &source.begin;
   const Ticks first = *at;

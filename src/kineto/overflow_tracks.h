@@ -1,5 +1,5 @@
-// Moves slices that partly overlap others to overflow tracks: viewers nest slices by time, and misdraw overlaps.
-// Kernels stay on their stream; `profshim convert` moves them (src/convert/perfetto/track_plan.h).
+// Moves slices that overlap others in part to overflow tracks: viewers nest slices by time and misdraw overlaps.
+// Kernels stay on their stream; `profshim convert` moves them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace profshim::kineto {
 
-/// Added to the tid for each overflow track. Real tids end at 2^22.
+/// Overflow track N has the tid plus N times this. Real tids end at 2^22.
 inline constexpr std::int64_t kOverflowTidStep = 10'000'000;
 
 /// Track 0 is the original track.
@@ -15,7 +15,8 @@ class OverflowTracks {
  public:
   static constexpr std::size_t kMaxTracks = 64;
 
-  /// Call in order of begin, longest first. The last track takes slices that fit nowhere (damaged spool).
+  /// Returns the track. Call in order of begin, longest slice first. The last track takes slices that fit nowhere
+  /// (damaged spool).
   int place(std::int64_t begin_ns, std::int64_t end_ns) {
     for (std::size_t track = 0;; ++track) {
       if (track == open_.size()) open_.emplace_back();

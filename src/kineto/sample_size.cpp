@@ -1,4 +1,4 @@
-// sample_size(): estimates JSON size from a few runs.
+// sample_size(): estimates a window's JSON size from a few runs.
 #include <span>
 #include <vector>
 

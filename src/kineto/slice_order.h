@@ -1,4 +1,4 @@
-// Order of slices: by begin, then longest first.
+// Sorts slices by begin, then longest first.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ Category category_of(HookId hook) {
   return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
 }
 
-// Tid where the range began; 0 = unknown.
+// Returns the tid that began the range; 0 = unknown.
 std::int64_t start_tid(const Event& range) {
   if (is_rpc(range.hook)) return static_cast<std::int64_t>(range.rpc.began_on);
   return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
@@ -195,7 +195,7 @@ void ThreadTracks::write_memory(TraceWriter& out, const Event& event, std::int64
   out.write(e);
 }
 
-// PyTorch shows a collective as record_param_comms around the call's own name.
+// Like PyTorch, writes a collective as record_param_comms, with the call itself inside.
 void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event& event) {
   std::vector<Arg> call_args(e.args.begin(), e.args.end());
   window_.nccl_tasks.add_args(event, call_args);
@@ -213,7 +213,7 @@ void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event&
   if (!write_annotated(out, e, event)) out.write(e);
 }
 
-// Writes an event that has a gpu_user_annotation, with its External id; returns false for other events.
+// If the event has a gpu_user_annotation, writes it with that External id; else returns false.
 bool ThreadTracks::write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
   const std::uint64_t id = window_.annotations.external_id(event);
   if (id == 0) return false;

@@ -22,7 +22,7 @@ class ThreadTracks {
 
  private:
   struct Track {
-    std::int64_t key;  // of WindowEvents::threads
+    std::int64_t key;  // key in WindowEvents::threads
     const ThreadEvents& thread;
     OverflowTracks overflow = {};
   };
@@ -45,7 +45,7 @@ class ThreadTracks {
   EventArgs event_args_;
   NcclOperationArgs nccl_args_;
   TorchCommsArgs torch_comms_args_;
-  std::uint64_t next_torch_id_;  // operators are written in TorchLinks' order
+  std::uint64_t next_torch_id_;  // TorchLinks numbered operators in this order
   std::uint64_t range_ids_ = 0;
 };
 

@@ -36,7 +36,7 @@ void add_groups(const WindowEvents& window, TraceHeader& out) {
   const Definitions& definitions = window.definitions;
   const bool has_nccl = definitions.has(spool::CommunicatorBackend::kNccl);
   for (const auto& [id, c] : definitions.communicators()) {
-    // PyTorch's groups duplicate NCCL's communicators.
+    // PyTorch's groups only duplicate NCCL's communicators.
     if (c.backend == spool::CommunicatorBackend::kTorch) {
       if (!has_nccl) out.groups.push_back(torch_group(c, window.collectives));
       continue;
@@ -52,7 +52,7 @@ void add_groups(const WindowEvents& window, TraceHeader& out) {
   if (out.groups.empty()) out.backend = "unknown";
 }
 
-// lost_in_process counts the whole process: the window of a lost record is unknown.
+// "lost_in_process" counts losses of all windows: the window of a lost record is unknown.
 std::string device_json(const WindowEvents& window) {
   const DeviceCounts& n = window.device.counts();
   std::uint64_t lost = 0;
@@ -169,7 +169,7 @@ void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& 
   out.emplace_back(ours::kSpec, text(view.string(h.spec, spool::kMaxText)));
 }
 
-// Readers look for Kineto's members outside "profshim".
+// Moves Kineto's members to where readers look for them.
 void move_kineto_members(TraceHeader& header) {
   const auto move_to = [&header](Members& to, std::string_view key) {
     const auto at = std::find_if(header.profshim.begin(), header.profshim.end(),

@@ -47,7 +47,7 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
   count_losses();
   if (steps.empty()) return;
   const std::int32_t step_tid = view.header().step_tid;
-  threads[step_tid != 0 ? step_tid : view.header().pid];  // shows steps even without events
+  threads[step_tid != 0 ? step_tid : view.header().pid];  // a track for steps, even without events
 }
 
 void WindowEvents::read_steps() {
@@ -96,12 +96,12 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
       continue;
     }
     note_kind(e.hook);
-    // The thread may still extend its last polls.
+    // The thread may still extend its last kMpiPolls.
     thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies_.emplace_back(load_words(e)) : &e);
   }
 }
 
-// Allows a second before the window for clock errors, and a minute after the newest anchor for late activity.
+// Possible times: from a second before the window (clock errors) to a minute after the newest anchor (late activity).
 WindowSpan WindowEvents::span_until(Ticks until) const {
   const double second = clock.ticks_per_ns() * kSecondNs;
   const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
@@ -120,7 +120,7 @@ void WindowEvents::gather_api_calls(const WindowSpan& span) {
   });
 }
 
-// Also adds unfinished API calls: the window's end is known now.
+// Also adds unfinished API calls, now that the window's end is known.
 void WindowEvents::gather_device_activity(const WindowSpan& span) {
   device.for_each_call([this](const Event& call) {
     if (!is_unfinished(call)) return;
@@ -151,7 +151,7 @@ void WindowEvents::note_kind(HookId hook) {
   if (hook != HookId::kStep && !begins_or_ends_mpi(hook)) only_life_cycle = false;
 }
 
-// Just after the latest event, step or anchor.
+// Returns the tick after the latest event, step or anchor.
 Ticks WindowEvents::latest_moment() const {
   Ticks latest = begin;
   for (const auto& [tid, thread] : threads) {
@@ -182,7 +182,7 @@ void WindowEvents::count_calls() {
       }
       const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
       summary.calls += calls;
-      // CUPTI reports API calls: their threads record no event.
+      // CUPTI reports API calls; the threads record none.
       if (e->hook != HookId::kCudaApi) summary.of_layer[static_cast<std::size_t>(hook_layer(e->hook))] += calls;
     }
   }
@@ -204,7 +204,7 @@ void WindowEvents::limit_memory(std::uint64_t entries) {
       std::count_if(begins.begin(), begins.end(), [this](Ticks t) { return t >= memory_until; }));
 }
 
-// External ids count up: NCCL operations, annotations, PyTorch operators.
+// Numbers External ids in this order: NCCL operations, annotations, PyTorch operators.
 void WindowEvents::join_events() {
   for (const auto& [tid, thread] : threads) {
     for (const Event* e : thread.events) operations.add(*e);

@@ -1,4 +1,4 @@
-// Events of one window by thread, and the joins between them.
+// WindowEvents collects a window's events by thread and joins related events.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ struct ThreadEvents {
   std::vector<const Event*> events;
 };
 
-/// Added to CUPTI's thread number if the tid is unknown.
+/// If a tid is unknown, this plus CUPTI's thread number replaces it.
 inline constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
 
 class WindowEvents {
  public:
   WindowEvents(const spool::View& view, std::uint64_t window, const WindowTraceOptions& options);
 
-  /// End of the window, or of calls and activity that end later.
+  /// Returns the end of the window, or of later activity or calls.
   Ticks last_end() const;
-  /// NCCL operations and annotations have smaller ids.
+  /// First External id of PyTorch operators; others are smaller.
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
   const spool::View& view;
@@ -46,7 +46,7 @@ class WindowEvents {
   Definitions definitions;
   ClockMap clock;
   WindowSteps steps;
-  std::map<std::int64_t, ThreadEvents> threads;  // by tid, or kRawThreads + n
+  std::map<std::int64_t, ThreadEvents> threads;  // key: tid, or kRawThreads + n
   Continuations continuations;
   DeviceActivity device;
   NcclOperations operations;
@@ -54,10 +54,10 @@ class WindowEvents {
   DeviceAnnotations annotations;
   TorchLinks torch_links;
   TorchCollectives collectives;
-  Ticks memory_until = ~Ticks{0};  // limits.memory_entries: later kTorchMemory is hidden
+  Ticks memory_until = ~Ticks{0};  // later kTorchMemory is left out (limits.memory_entries)
   std::uint64_t memory_left_out = 0;
-  bool only_life_cycle = true;  // only Init, Finalize and the like
-  WindowSummary summary;        // all but `events`
+  bool only_life_cycle = true;  // only calls such as MPI_Init and MPI_Finalize
+  WindowSummary summary;        // writing the trace sets `events`
 
  private:
   void read_steps();
@@ -76,7 +76,7 @@ class WindowEvents {
   void count_losses();
   std::uint64_t dropped_so_far() const;
 
-  std::deque<Event> copies_;  // of changing or unfinished events
+  std::deque<Event> copies_;  // events that may change or are unfinished
 };
 
 }  // namespace profshim::kineto

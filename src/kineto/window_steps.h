@@ -22,7 +22,7 @@ class WindowSteps {
   const std::vector<spool::StepMark>& marks() const { return marks_; }
   Ticks last_step_end() const { return last_step_end_; }
   Slice slice(std::size_t i) const;
-  /// Null if no step contains `t`.
+  /// Returns the number of the step that contains `t`, or null.
   const std::int64_t* number_at(Ticks t) const;
 
  private:

@@ -28,7 +28,7 @@ const MemoryRoom* memory_room = nullptr;  // null: only the pool's size limits m
 constinit Room last_room;
 constinit std::int64_t room_read_ns = 0;
 constinit std::uint64_t populated_chunks = 0;
-std::vector<std::uint32_t>& held() {  // in sealing order
+std::vector<std::uint32_t>& held() {  // sealed chunks in sealing order
   static auto* const list = new std::vector<std::uint32_t>;
   return *list;
 }
@@ -37,8 +37,8 @@ std::vector<std::uint32_t>& unused() {
   return *list;
 }
 
-// Returns the latest end of a chunk's events; 0 = no event. Threads commit in the order of ends, so the last event of
-// each run is enough; CUPTI's records are unordered. An event without an end counts by its begin.
+// Returns the latest end of a chunk's events; 0 = no event. Threads record events in order of end, so each run's last
+// event is enough; CUPTI's records are unordered. If an event has no end, its begin counts.
 Ticks latest_end(std::uint32_t i) {
   const bool in_order = run_at(i, 1).tid != spool::kDeviceTid;
   Ticks latest = 0;
@@ -60,7 +60,7 @@ void collect_sealed() {
   std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
 }
 
-// Includes the writer's index of the chunk.
+// Includes a chunk's share of the writer's index.
 constexpr std::uint64_t kBytesPerChunk = kChunkBytes / 3 * 4;
 
 std::uint64_t held_bytes() {
@@ -86,7 +86,7 @@ void give_back_chunks(std::uint32_t kept) {
     const std::uint32_t i = take_free_chunk();
     if (i == kNoChunk) return;
     char* const begin = reinterpret_cast<char*>(&chunk(i));
-    // The header's page stays for readers. The whole chunk stays free if one page covers it, or the kernel refuses.
+    // Readers need the header's page. If give_back() fails, the chunk keeps its memory and stays free.
     if (!spool_memory::give_back(begin + sizeof(ChunkHeader), begin + kChunkBytes)) return free_chunk(i);
     chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
     --populated_chunks;
@@ -113,7 +113,7 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
   const Room room = look_for_room(wanted_free);
   result.pressed_by = room.pressed_by;
   const auto wants_more = [wanted_free] { return free_chunks_now() < wanted_free && !unused().empty(); };
-  // Populates a bounded number: the caller also watches limits, and calls again soon.
+  // Populates a bounded number, since the caller must also watch limits. It calls again soon.
   std::uint64_t may_populate = kPopulatedAtOnce;
   if (wants_more()) {
     const std::uint64_t held = held_bytes();

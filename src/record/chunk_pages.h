@@ -1,4 +1,4 @@
-// The pool of chunks: gives chunks pages, frees them, returns their memory. Collector thread.
+// The pool of chunks: gives chunks memory, frees them, returns memory. Runs on the collector thread.
 #pragma once
 
 #include <cstdint>

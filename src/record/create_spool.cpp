@@ -26,7 +26,7 @@ using spool_memory::populate;
 
 namespace {
 
-constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // of the chunks, if address space is scarce
+constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // bytes of chunks, if address space is scarce
 
 void forget_mapping() {
   spool_memory::unmap();

@@ -1,4 +1,4 @@
-// Lock-free free list (Treiber stack) of indices.
+// A lock-free list of free indices (Treiber stack).
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace profshim::recorder {
 
-// Head: tag << 32 | index. Each change increments the tag: a pop fails if the index was popped and pushed meanwhile
-// (ABA).
+// `list` holds tag << 32 | index of the head. Each change increments the tag: a pop fails if other threads popped and
+// pushed the head meanwhile (ABA).
 
 /// Returns kNoChunk if the list is empty.
 template <class NextOf>

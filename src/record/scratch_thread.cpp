@@ -1,4 +1,4 @@
-// Measures the cost of an event on a private run, outside the spool.
+// Scratch thread: a private run outside the spool, to measure what recording an event costs.
 #include <sys/mman.h>
 
 #include <algorithm>

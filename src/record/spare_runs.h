@@ -8,14 +8,14 @@
 
 namespace profshim::recorder {
 
-/// `slot`: place of the header. `room`: events that fit; 0 = no run.
+/// `slot`: place of the run's header. `room`: events that fit; 0 = no run.
 struct RunPlace {
   std::uint32_t chunk = 0;
   std::uint16_t slot = 0;
   std::uint16_t room = 0;
 };
 
-/// Any thread; no lock, no allocation.
+/// For any thread; does not lock or allocate.
 class SpareRuns {
  public:
   /// Allows one spare run per eight chunks: each keeps its chunk in use.
@@ -24,7 +24,7 @@ class SpareRuns {
     used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
   }
 
-  /// Takes the smallest spare run, to split fewer chunks. room == 0: none, or other threads were faster.
+  /// Takes the smallest spare run. Returns room == 0 if there is none, or other threads were faster.
   RunPlace take() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::atomic<std::uint64_t>* best = nullptr;
@@ -41,12 +41,12 @@ class SpareRuns {
     return {};
   }
 
-  /// False if all places are taken: the run stays unused until its chunk is freed.
+  /// Returns false if all places are taken: the run stays unused until its chunk is freed.
   bool put(RunPlace run) {
     for (std::uint32_t i = 0; i < used(); ++i) {
       std::uint64_t empty = 0;
       if (places_[i].load(std::memory_order_relaxed) != 0) continue;
-      // Release: the run's header is complete. Pairs with take().
+      // Release publishes the run's header. Pairs with take().
       if (places_[i].compare_exchange_strong(empty, packed(run), std::memory_order_release)) return true;
     }
     return false;

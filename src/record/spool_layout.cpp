@@ -40,7 +40,7 @@ bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSi
   size.definitions = entries(sizeof(spool::Definition), spool::kMaxDefinitions);
   size.pending = entries(sizeof(Event), spool::kMaxPending);
   size.chunks = 0;
-  // The writer's index gets a quarter.
+  // Leaves a quarter to the writer's index.
   const std::uint64_t budget = (host_memory - kWriterBytes) / 4 * 3, tables = spool_bytes(size);
   size.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>((budget - tables) / spool::kChunkBytes, 1u << 24));
   return true;

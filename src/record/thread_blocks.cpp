@@ -21,9 +21,9 @@ using spool::ThreadSlot;
 
 namespace {
 
-// blocks_freed when this thread last found no free block: it searches again after a change. 0 = never.
+// Value of blocks_freed when this thread last found no free block: it searches again once that changes. 0 = never.
 thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
-constinit std::atomic<std::uint32_t> blocks_used{0};  // no block from this index on was ever claimed
+constinit std::atomic<std::uint32_t> blocks_used{0};  // blocks from this index on were never claimed
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
 
@@ -119,7 +119,7 @@ std::uint64_t dropped() {
 }
 
 std::uint64_t events_committed() {
-  // Read this sum first: a run sealed in between is then missing, not counted twice.
+  // Read this sum first: a run sealed meanwhile is then missing, not counted twice.
   std::uint64_t sum = committed_in_sealed_runs();
   const std::uint32_t used = blocks_used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {

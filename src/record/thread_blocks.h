@@ -1,4 +1,4 @@
-// Thread blocks: each recording thread claims a spool::Thread of the spool.
+// Thread blocks: each recording thread claims one (spool::Thread) in the spool.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ class MemorySource final : public ByteSource {
   std::string_view bytes_;
 };
 
-/// Puts the bytes that were read to recognize gzip in front of the rest.
+/// Returns `head` (bytes read to recognize gzip), then the rest.
 class Rejoined final : public ByteSource {
  public:
   Rejoined(std::string head, std::unique_ptr<ByteSource> rest) : head_(std::move(head)), rest_(std::move(rest)) {}
@@ -91,7 +91,7 @@ class GzipSource final : public ByteSource {
       return;
     }
     if (between_members_) {
-      // Some tools pad files with zeros.
+      // Zero padding, which some tools add: the data ends.
       if (*stream_.next_in == 0) {
         stream_.avail_in = 0;
         return;

@@ -1,4 +1,4 @@
-// Rebuilds compact JSON from the parser's calls.
+// Rebuilds compact JSON from the JSON parser's calls.
 #pragma once
 
 #include <string>

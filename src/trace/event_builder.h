@@ -1,4 +1,4 @@
-// Builds a ReadEvent from the parser's calls.
+// Builds a ReadEvent from the JSON parser's calls.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // Writes one gzip member, compressed in parallel like pigz: blocks of raw deflate end on byte boundaries
 // (Z_SYNC_FLUSH), so they concatenate to one stream.
 //
-// The caller fills a ring of blocks and writes finished ones in order; it waits if the ring is full. Threads only
-// compress.
+// The caller's thread fills a ring of blocks and writes compressed ones in order; it waits if the ring is full. Other
+// threads only compress.
 #include <pthread.h>
 #include <signal.h>
 #include <zlib.h>
@@ -24,7 +24,7 @@ constexpr int kMaxThreads = 16;
 
 struct Block {
   enum class State { kFilling, kQueued, kTaken, kDone };
-  State state = State::kFilling;  // under mutex_ once threads run
+  State state = State::kFilling;  // guarded by mutex_
   bool last = false;
   bool ok = true;
   std::vector<char> plain = std::vector<char>(kBlockBytes);
@@ -137,7 +137,7 @@ class GzipSink final : public ByteSink {
     ++oldest_;
     emit(done);
     done.plain_size = 0;
-    const std::lock_guard lock(mutex_);  // a thread may read the state
+    const std::lock_guard lock(mutex_);  // other threads read the state
     done.state = Block::State::kFilling;
   }
 
@@ -156,7 +156,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Starts threads that get no signals of the job.
+  // Starts threads, which never run the job's signal handlers.
   void start_threads(int wanted) {
     sigset_t all, before;
     sigfillset(&all);
@@ -204,7 +204,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Null if none: blocks are queued in ring order. The caller holds mutex_.
+  // Returns null if no block is queued. The caller holds mutex_.
   Block* oldest_queued() {
     Block& candidate = block(next_taken_);
     if (candidate.state != Block::State::kQueued) return nullptr;
@@ -216,7 +216,7 @@ class GzipSink final : public ByteSink {
   const int level_;
   Deflater own_;
   std::vector<Block> blocks_;
-  // Block numbers: oldest unwritten; filling (caller only); next for a thread (mutex).
+  // Block numbers: oldest unwritten, being filled, next to compress (guarded by mutex_).
   std::uint64_t oldest_ = 0, next_ = 0, next_taken_ = 0;
   uLong crc_ = 0;
   std::uint64_t plain_bytes_ = 0;

@@ -40,7 +40,7 @@ std::string head_text(const TraceHeader& header) {
   json.line(0).key(schema::top::kDeviceProperties).open_list();
   for (const std::string& device : header.devices) json.line(2).raw(device);
   json.close_list();
-  // Without distributedInfo, HTA takes the rank as 0, as it does for an invalid rank.
+  // If the rank is unknown, HTA assumes 0 with or without distributedInfo: leave it out.
   if (header.rank.rank >= 0) json.line(0).key(schema::top::kDistributedInfo).raw(distributed_info(header));
   json.line(0).member(schema::top::kHostName, header.rank.host);
   for (const auto& [name, value] : header.members) json.line(0).key(name).raw(value);

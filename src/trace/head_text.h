@@ -1,4 +1,4 @@
-// Text in front of a trace's first event.
+// Makes the text before a trace's first event.
 #pragma once
 
 #include <string>

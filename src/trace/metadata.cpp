@@ -1,4 +1,4 @@
-// Parses trace metadata.
+// TraceMetadata: parses a trace's members except traceEvents.
 #include "profshim/trace/metadata.h"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ RecordingInfo recording_of(std::string_view json) {
   CpuReader cpu;
   const std::string merged_start(schema::ours::merged::kPathStart);
   json_leaves(json, [&](std::string_view path, const JsonValue& value) {
-    if (path.starts_with(merged_start)) return;  // read by merged_rank_of()
+    if (path.starts_with(merged_start)) return;  // merged_rank_of() reads these
     if (path == schema::ours::kRunName) set_text(value, info.run_name);
     if (path == schema::ours::kCommand) set_text(value, info.command);
     if (path == schema::ours::kSpecHash) set_text(value, info.spec_hash);

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
 
-constexpr std::size_t kMostKeys = 48;  // per object; each new key is compared with all
+constexpr std::size_t kMostKeys = 48;  // per object; few, since each is compared with all
 constexpr int kMostDepth = 32;
 
 const char* skip_blanks(const char* at) {
@@ -26,7 +26,7 @@ const char* skip_blanks(const char* at) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes the place after the opening quote. Returns the closing quote; null if the text is not plain.
+/// Returns the closing quote of the text that begins at `at`; null if the text is not plain.
 const char* end_of_text(const char* at) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
@@ -48,7 +48,7 @@ const char* end_of_text(const char* at) {
 #endif
 }
 
-/// Returns null also for exponents and very long numbers: the parser checks their range.
+/// Returns null for exponents and very long numbers too: src/json checks their range.
 const char* end_of_number(const char* at) {
   constexpr std::ptrdiff_t kLongest = 40;
   const char* const begin = at;
@@ -75,9 +75,9 @@ const char* end_of_word(const char* at) {
   return nullptr;
 }
 
-/// Takes up to three decimals; returns false for other notations.
+/// Reads microseconds with up to three decimals; returns false for other notations.
 bool plain_ns(std::string_view text, std::int64_t& ns) {
-  constexpr std::size_t kExact = 16;  // digits: with three decimals they fit into 64 unsigned bits
+  constexpr std::size_t kExact = 16;  // 16 digits and three decimals fit into 64 unsigned bits
   const bool negative = text.front() == '-';
   if (negative) text.remove_prefix(1);
   std::uint64_t value = 0;
@@ -104,7 +104,7 @@ bool plain_ns(std::string_view text, std::int64_t& ns) {
 void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   if (plain_ns(text, ns) && ns > -kExact && ns < kExact) {
-    us = static_cast<double>(ns) / 1000;  // ns is exact in a double: us is rounded as the text would be
+    us = static_cast<double>(ns) / 1000;  // ns is exact in a double, so us rounds as to_double(text) would
     return;
   }
   ns = to_ns(text, finer);

@@ -1,5 +1,5 @@
-// Fast path of the reader, for plain events. The parser of src/json reads the others, with equal result: events with
-// escapes, non-ASCII, exponents, objects in arguments, repeated keys.
+// PlainEvent: the trace reader's fast path for plain events. The parser of src/json gives equal results; it reads
+// events with escapes, non-ASCII, exponents, objects in arguments or repeated keys.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace profshim::trace_detail {
 
-/// Readable bytes that must follow the text; the first is 0.
+/// Bytes that must be readable behind the text; the first must be 0.
 inline constexpr std::size_t kPlainMargin = JsonStream::kMargin;
 
 class PlainEvent {
  public:
-  /// Takes the position of an event's '{', returns that of its last '}'. Null if not plain or not all in memory.
+  /// Reads the event whose '{' is at `at`. Returns its last '}'; null if it is not plain or not all in memory.
   const char* read(const char* at);
-  /// Reads the event after that which ends at `last`. Sets `begin` to its '{'.
+  /// Reads the next event, after one that ends at `last`. Sets `begin` to its '{'.
   const char* read_next(const char* last, const char*& begin);
   /// Valid after a successful read; views point into the bytes and this object.
   const ReadEvent& event() const { return event_; }
@@ -35,9 +35,9 @@ class PlainEvent {
 
   ReadEvent event_;
   std::vector<ReadEvent::ReadArg> args_;
-  std::vector<std::string_view> keys_;                                                    // of the open objects
-  std::string lists_;                                                                     // without blanks
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> list_places_;  // argument; place in lists_
+  std::vector<std::string_view> keys_;                                                    // keys of open objects
+  std::string lists_;                                                                     // lists' texts, no blanks
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> list_places_;  // argument, place in lists_
 };
 
 }  // namespace profshim::trace_detail

@@ -1,24 +1,24 @@
 // Keys, categories and event names of the Kineto trace format, and the order of the file:
 //
 //   {
-//   "schemaVersion": 1,                      first: readers tell the format by it
+//   "schemaVersion": 1,                      first: readers recognize the format by it
 //   "deviceProperties": [{"id": 0, …}],      required by torch._inductor; one element per GPU
 //   "distributedInfo": {"backend": …, "rank": 3, "world_size": 8, "pg_count": 1, "pg_config": […]},
 //   "host_name": "node7",
 //   "cupti_version": 130001,                 and other TraceHeader::members
-//   "profshim": {…},                         ours
+//   "profshim": {…},                         members: namespace ours
 //   "displayTimeUnit": "ms",                 older Perfetto scales ts if "ns"
 //   "baseTimeNanoseconds": 1711964646000000000,
 //   "traceEvents": [
 //   …                                        one event per line
 //   ],
-//   "traceName": "…/rank3.11.pt.trace.json"  last; left out if the path holds a ']'
+//   "traceName": "…/rank3.11.pt.trace.json"  left out if the path holds a ']'
 //   }
 //
 //  * HTA searches the text for  "rank":\s+\d+  (first match), so a blank must follow the colon. Its metadata parser
 //    stops at traceEvents.
 //  * torch_tb_profiler 0.4.3 inserts text before the last ']', which must be that of traceEvents.
-//  * Readers keep times as doubles: only times relative to baseTimeNanoseconds keep nanoseconds.
+//  * Readers keep times as doubles. ts is relative to baseTimeNanoseconds, else nanoseconds would be lost.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ inline constexpr std::string_view kSharedMemoryPerBlock = "sharedMemPerBlock";
 inline constexpr std::string_view kSharedMemoryPerBlockOptin = "sharedMemPerBlockOptin";
 inline constexpr std::string_view kSharedMemoryPerSm = "sharedMemPerMultiprocessor";
 inline constexpr std::string_view kSmCount = "numSms";
-// Not in Kineto.
+// Not written by Kineto.
 inline constexpr std::string_view kUuid = "uuid";
 inline constexpr std::string_view kMigUuid = "migUuid";
 inline constexpr std::string_view kGpuInstance = "gpuInstanceId";
@@ -120,7 +120,7 @@ inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kRecovered = "recovered";
 inline constexpr std::string_view kCalls = "calls";
 inline constexpr std::string_view kDroppedEvents = "dropped_events";
-// Aliases of dropped_events for readers.
+// The reader takes these for dropped_events too.
 inline constexpr std::string_view kDropped = "dropped";
 inline constexpr std::string_view kDroppedTotal = "dropped.total";
 inline constexpr std::string_view kMemoryEntriesLeftOut = "memory_entries_left_out";
@@ -178,7 +178,7 @@ inline constexpr std::string_view kMethod = "method";
 inline constexpr std::string_view kClock = "clock";
 }  // namespace device_timing
 
-/// Counts of the whole process so far.
+/// Counts since the process began.
 namespace gpu_losses {
 inline constexpr std::string_view kKey = "gpu_losses";
 inline constexpr std::string_view kByCupti = "dropped_by_cupti";
@@ -263,12 +263,12 @@ inline constexpr std::string_view kOffsetUs = "offset_us";
 inline constexpr std::string_view kOffsetAtNs = "offset_at_ns";
 inline constexpr std::string_view kDriftPpm = "drift_ppm";
 inline constexpr std::string_view kErrorUs = "error_us";
-inline constexpr std::string_view kProfshim = "profshim";  // of the rank's own trace
+inline constexpr std::string_view kProfshim = "profshim";  // "profshim" of the rank's own trace
 inline constexpr std::string_view kProfshimPathPart = ".profshim.";
 }  // namespace merged
 }  // namespace ours
 
-/// Keys of args, by layer of first use.
+/// Keys of args, grouped by layer.
 namespace arg {
 // All layers.
 inline constexpr std::string_view kBytes = "bytes";
@@ -280,7 +280,7 @@ inline constexpr std::string_view kSeenBy = "seen by";
 inline constexpr std::string_view kSequence = "Seq";
 inline constexpr std::string_view kCallStack = "Call stack";
 inline constexpr std::string_view kNativeStack = "Native stack";
-// MPI; the communicator also for NCCL.
+// MPI. NCCL uses the communicator's keys too.
 inline constexpr std::string_view kComm = "comm";
 inline constexpr std::string_view kCommId = "comm id";
 inline constexpr std::string_view kDatatype = "datatype";
@@ -298,7 +298,7 @@ inline constexpr std::string_view kReceivedTag = "recv tag";
 inline constexpr std::string_view kRequest = "request";
 inline constexpr std::string_view kBinding = "binding";
 inline constexpr std::string_view kInCallsUs = "in calls (us)";
-// NCCL and torch.distributed, as in c10d.
+// NCCL and torch.distributed: c10d's names.
 inline constexpr std::string_view kCollective = "Collective name";
 inline constexpr std::string_view kInElements = "In msg nelems";
 inline constexpr std::string_view kOutElements = "Out msg nelems";
@@ -331,7 +331,7 @@ inline constexpr std::string_view kCorrelation = "correlation";
 inline constexpr std::string_view kExternalId = "External id";
 inline constexpr std::string_view kExternalId2021 = "external id";
 inline constexpr std::string_view kCallbackId = "cbid";
-inline constexpr std::string_view kKernel = "kernel";  // of a launch seen by its symbol hook
+inline constexpr std::string_view kKernel = "kernel";  // only if a symbol hook recorded the launch
 inline constexpr std::string_view kCopyKind = "kind";
 inline constexpr std::string_view kStreamHandle = "stream handle";
 inline constexpr std::string_view kError = "error";
@@ -387,7 +387,7 @@ inline constexpr std::string_view kDomain = "domain";
 inline constexpr std::string_view kNvtxCategory = "category";
 inline constexpr std::string_view kPayload = "payload";
 inline constexpr std::string_view kColor = "color";
-// Marks and names.
+// Step marks, totals, track names.
 inline constexpr std::string_view kStepIndex = "index";
 inline constexpr std::string_view kOpCount = "Op count";
 inline constexpr std::string_view kName = "name";
@@ -397,7 +397,7 @@ inline constexpr std::string_view kSortIndex = "sort_index";
 
 /// Values of "rpc".
 namespace rpc {
-inline constexpr std::string_view kRequest = "request";  // from sending to the answer
+inline constexpr std::string_view kRequest = "request";  // lasts until the answer
 inline constexpr std::string_view kSent = "sent";
 inline constexpr std::string_view kServed = "served";
 }  // namespace rpc
@@ -421,7 +421,7 @@ inline constexpr std::string_view kOverhead = "overhead";
 inline constexpr std::string_view kAc2g = "ac2g";
 inline constexpr std::string_view kFwdBwd = "fwdbwd";
 inline constexpr std::string_view kRankFlow = "rank_flow";
-// Kineto's only.
+// Written only by Kineto.
 inline constexpr std::string_view kGlowRuntime = "glow_runtime";
 inline constexpr std::string_view kHpuOp = "hpu_op";
 inline constexpr std::string_view kCollectiveComm = "collective_comm";
@@ -463,7 +463,7 @@ inline constexpr std::string_view kProcess = "p";
 inline constexpr std::string_view kGlobal = "g";
 }  // namespace scope
 
-/// "bp" of a flow that ends in the slice around it, not in the next.
+/// "bp" of a flow end: binds it to the slice around it, not to the next.
 inline constexpr std::string_view kBindEnclosing = "e";
 
 namespace metadata {
@@ -475,10 +475,10 @@ inline constexpr std::string_view kThreadSortIndex = "thread_sort_index";
 }  // namespace metadata
 
 namespace name {
-inline constexpr std::string_view kStepStart = "ProfilerStep#";  // then the step number
+inline constexpr std::string_view kStepStart = "ProfilerStep#";  // the step number follows
 inline constexpr std::string_view kStepWord = "ProfilerStep";
 inline constexpr std::string_view kWindowSpan = "PyTorch Profiler (0)";
-inline constexpr std::string_view kWindowStart = "Iteration Start: ";  // then kProfiler
+inline constexpr std::string_view kWindowStart = "Iteration Start: ";  // kProfiler follows
 inline constexpr std::string_view kWindowEnd = "Record Window End";
 inline constexpr std::string_view kProfiler = "PyTorch Profiler";
 inline constexpr std::string_view kSpansPid = "Spans";
@@ -486,7 +486,7 @@ inline constexpr std::string_view kTracesPid = "Traces";
 inline constexpr std::string_view kCommunication = "record_param_comms";
 inline constexpr std::string_view kMemory = "[memory]";
 inline constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
-inline constexpr std::string_view kMpiPolling = "MPI polling";  // many calls of MPI_Test and the like
+inline constexpr std::string_view kMpiPolling = "MPI polling";  // many calls such as MPI_Test
 inline constexpr std::string_view kMpiStart = "MPI_";
 inline constexpr std::string_view kNcclStart = "nccl";
 inline constexpr std::string_view kC10dStart = "c10d::";
@@ -496,13 +496,13 @@ inline constexpr std::string_view kMemsetStart = "Memset";
 inline constexpr std::string_view kEventSync = "Event Sync";
 inline constexpr std::string_view kStreamWaitEvent = "Stream Wait Event";
 inline constexpr std::string_view kContextSync = "Context Sync";
-inline constexpr std::string_view kPid2019 = "CPU functions";  // PyTorch without Kineto
+inline constexpr std::string_view kPid2019 = "CPU functions";  // pid of PyTorch before Kineto
 }  // namespace name
 
-/// A quarter of a year.
+/// baseTimeNanoseconds is a multiple of this: a quarter of a year.
 inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 
-/// Returns "" for events without "cat".
+/// Returns the value of "cat"; "" = no "cat".
 constexpr std::string_view category_name(Category of) {
   switch (of) {
     case Category::kNone:

@@ -1,4 +1,4 @@
-// Handles the parser's tokens of a trace: passes events and top-level members to the visitor.
+// Handles the JSON parser's tokens: passes the trace's events and top-level members to the visitor.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace profshim::trace_detail {
 inline constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or metadata value
 inline constexpr int kMaxDepth = 256;
 
-/// Finds repeated keys of an object.
+/// Finds keys that an object repeats.
 class KeyLog {
  public:
   void open() { levels_.push_back(keys_.size()); }
@@ -221,8 +221,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads the plain events that follow in memory. Moves the parser from the last '}' of the current event to that of
-  /// the last plain event.
+  /// Reads the plain events that follow in memory. The parser stands at the current event's last '}'; moves it to the
+  /// last plain event's.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

@@ -1,5 +1,5 @@
-// Streams a Kineto trace: at most one event in memory. The parser does not recurse, to save stack, and passes numbers
-// as text, to avoid rounding.
+// Streams a Kineto trace: holds one event in memory. The JSON parser does not recurse, to save stack; it does not round
+// numbers.
 #include <cerrno>
 #include <cstring>
 #include <new>

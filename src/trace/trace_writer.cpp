@@ -31,7 +31,7 @@ char* raw(char* at, std::string_view text) {
   return at + text.size();
 }
 
-// Fast path for plain ASCII.
+// Writes a JSON string; plain ASCII takes a fast path.
 char* quoted(char* at, std::string_view text) {
   if (trace_detail::plain_prefix(text.data(), text.size()) != text.size()) return raw(at, json_string(text));
   *at++ = '"';
@@ -45,7 +45,7 @@ char* number(char* at, Integer value) {
   return std::to_chars(at, at + 20, value).ptr;
 }
 
-// Writes non-negative nanoseconds with three decimals, without floating point: nothing is rounded.
+// Writes non-negative nanoseconds as microseconds with three decimals, exactly: no floating point.
 char* microseconds(char* at, std::int64_t ns) {
   at = number(at, ns / 1000);
   const auto rest = static_cast<unsigned>(ns % 1000);
@@ -56,7 +56,7 @@ char* microseconds(char* at, std::int64_t ns) {
   return at + 4;
 }
 
-/// The bytes ,"key":
+/// The bytes ,"key": with `Before` as comma.
 template <const std::string_view& Key, char Before>
 constexpr auto kEventKey = [] {
   std::array<char, Key.size() + 4> text{};

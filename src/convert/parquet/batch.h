@@ -25,8 +25,8 @@ class Column {
   ColumnType type() const { return type_; }
   bool is_empty() const { return set_ == 0; }
   std::size_t text_bytes() const { return text_.size(); }
-  /// Arrow's buffers. validity: bit N % 8 of byte N / 8 = row N is set. values: numbers, dictionary indices, or offsets
-  /// of kText. text: the texts of the dictionary or the rows.
+  /// Arrow's buffers. validity: bit N % 8 of byte N / 8 is 1 if row N is set. values: numbers, dictionary indices, or
+  /// offsets into text (kText). text: the texts of the dictionary or the rows.
   std::string_view validity(std::size_t rows) const;
   std::string_view values(std::size_t rows) const;
   std::string_view text() const { return text_; }

@@ -1,17 +1,15 @@
-// The Parquet table: one row per event, in file order. Unknown values are null, never 0 or -1. Members of events
-// without a column ("bp") are dropped.
+// Columns of the Parquet table. It has one row per event, in file order. Unknown values are null, never 0 or -1. Event
+// members that have no column ("bp") are dropped.
 //
 //    phase            X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file: key in `name`, JSON in `args`
-//    rank, host       of the trace, or of the event's process in a merged one
+//    rank, host       of the trace; in a merged trace, of the event's process
 //    window, step     window number; N of the rank's ProfilerStep#N during which the event began
-//    pid, tid         as in the trace; pid_text, tid_text for texts ("Spans")
+//    pid, tid         as in the trace; if they are texts ("Spans"), pid_text and tid_text
 //    ts_ns            since the epoch; null without base time
 //    trace_ts_ns      since the trace's base time
 //    id               of b, e, n, s, t, f; a text is hashed
 //    correlation ...  arguments by name, if their type fits
 //    args             all other arguments, as JSON
-//
-// Compressed with zstd, in row groups of 262144 rows; text columns except `args` are dictionaries.
 #pragma once
 
 #include <array>

@@ -97,7 +97,7 @@ class Rows {
     if (!rest_.empty()) batch_.set(ColumnId::kArgs, rest_ += '}');
   }
 
-  /// Returns false if the type differs or the column is taken: the argument then goes to `args`.
+  /// Returns false if the type differs or the column is already set: the argument then goes to `args`.
   bool take(ColumnId id, const Arg& arg, std::uint64_t& taken) {
     const auto number = static_cast<std::size_t>(id);
     if (taken >> number & 1) return false;

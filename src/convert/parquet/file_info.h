@@ -1,4 +1,4 @@
-// The first pass over a trace: reads values that all rows share.
+// FileInfo: values that all rows of a trace share, read by a first pass.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace profshim::convert_detail {
 struct RankInfo {
   std::optional<std::int64_t> rank;
   std::string host;
-  std::int64_t first_pid = INT64_MIN;  // its pids are below the next rank's
+  std::int64_t first_pid = INT64_MIN;  // lowest pid of the rank in a merged trace
   struct Step {
     std::int64_t begin_ns, end_ns, number;
   };

@@ -10,7 +10,7 @@
 
 namespace profshim::convert_detail {
 
-/// Functions throw std::runtime_error.
+/// Failures throw std::runtime_error.
 class ParquetProcess {
  public:
   explicit ParquetProcess(const std::string& python);

@@ -1,5 +1,5 @@
-// The Python script: reads Arrow buffers from stdin, writes Parquet. Prints "ok" at the start and after "close", or one
-// error line.
+// The Python script that ParquetProcess runs: reads Arrow buffers from stdin and writes Parquet. Prints "ok" at the
+// start and after "close", or one error line.
 #pragma once
 
 namespace profshim::convert_detail {

@@ -1,4 +1,4 @@
-// Reads a trace twice: the first pass makes the plan, the second writes the packets.
+// Converts to Perfetto in two passes: the first makes the plan, the second writes packets.
 #include "convert.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class SecondPass {
   }
 
  private:
-  /// A text loses its quotes; Perfetto parses all other values as JSON.
+  /// A text loses its quotes; Perfetto parses other values as JSON.
   ReadEvent::ReadArg member(const std::string& key, const std::string& json) {
     ReadEvent::ReadArg arg{.key = key, .kind = ReadEvent::ReadArg::Kind::kJson, .text = json};
     if (!json.starts_with('"')) return arg;

@@ -9,7 +9,7 @@
 //    b, e                                 the same on process tracks with the event's name
 //    i, n                                 TYPE_INSTANT on the thread's, the process's or a global track
 //    C                                    TYPE_COUNTER, one track per value
-//    s, t, f                              flow_ids and terminating_flow_ids of their slices, one id per arrow
+//    s, t, f                              flow_ids and terminating_flow_ids of the slices, one id per arrow
 //    args                                 debug_annotations; lists and objects as legacy_json_value
 //    members other than traceEvents       debug_annotations of an instant on a track "trace metadata"
 //

@@ -40,7 +40,7 @@ class Packets {
   void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
 
   void write(std::string_view packets);
-  /// Forgets interned texts if they take too much memory. No packets may wait to be written.
+  /// Forgets interned texts if they take too much memory. Call only if write() got all packets.
   void bound_memory();
   /// False after any write error.
   bool finish();

@@ -223,8 +223,8 @@ bool Plan::fits(const Slice& slice, Subtrack& subtrack, Scope scope, const std::
   return slice.end_ns <= inner_end && subtrack.open.size() < kMostDepth;
 }
 
-/// Perfetto processes packets of equal time in file order, and an end closes the innermost slice: ends come first, then
-/// begins, the longest slice first.
+/// Perfetto processes packets of equal time in file order, and an end closes the innermost slice. So packets of ends
+/// come first, then those of begins, the longest slice first.
 void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Subtrack>& subtracks) {
   const Slice& slice = slices_[at];
   std::size_t chosen = 0;
@@ -320,7 +320,7 @@ bool Plan::is_written_before(std::uint32_t a, std::uint32_t b) const {
   return std::pair(written_with_[a], order_[a]) < std::pair(written_with_[b], order_[b]);
 }
 
-/// If slices end together, the first end packet closes the innermost: returns the slice whose packet closes `slice`.
+/// Returns the slice whose end packet closes `slice`: if slices end together, the first packet closes the innermost.
 std::uint32_t Plan::slice_with_end_packet_of(std::uint32_t slice) const {
   const auto known = ends_with_others_.find(slice);
   if (known == ends_with_others_.end()) return slice;
@@ -331,7 +331,7 @@ std::uint32_t Plan::slice_with_end_packet_of(std::uint32_t slice) const {
   return written[group.size() - 1 - static_cast<std::size_t>(depth)];
 }
 
-/// Perfetto processes arrow ends in packet order and drops an arrow that arrives before it starts.
+/// Perfetto drops an arrow whose end comes before its start in packet order.
 void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
   const Slice &a = slices_[order_[from]], &b = slices_[order_[to]];
   const auto is_behind = [&](std::int64_t time, std::uint32_t bearer) {

@@ -1,4 +1,4 @@
-// The plan of a converted trace: tracks, overflow tracks for slices that do not nest, packet order, arrows.
+// Plan of a converted trace: tracks, overflow tracks for slices that do not nest, packet order, arrows.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ArrowEnd {
   std::uint32_t slice = 0;
   std::uint64_t arrow = 0;
   bool arrives = false;
-  bool at_end = false;  // attached to the slice's end packet
+  bool at_end = false;  // the slice's end packet carries it
 };
 
 class AsyncPairs {
@@ -65,7 +65,7 @@ class Plan {
   void event(const ReadEvent& event);
   void finish();
 
-  /// Returns false for metadata and events without a process, a valid time or a duration (X).
+  /// False for metadata, and for events without a process, a valid time or (X only) a duration.
   static bool is_shown(const ReadEvent& event);
   std::int64_t base_ns() const { return metadata_.base_time_ns; }
   /// Nanoseconds, since the epoch if the trace has a base time.
@@ -76,7 +76,7 @@ class Plan {
   struct Placed {
     std::uint64_t uuid = 0;
     std::int64_t end_ns = 0;
-    std::uint32_t written_with = 0;  // its packets are written with those of this slice: itself or a later one
+    std::uint32_t written_with = 0;  // the slice with which its packets are written: itself or a later one
     std::uint32_t order = 0;
   };
   Placed placed(std::uint32_t slice) const;
@@ -105,12 +105,12 @@ class Plan {
     std::uint32_t track, number;
     std::uint32_t slice;
     char phase;
-    bool to_next;  // arrives at the next slice, not the enclosing one
+    bool to_next;  // binds to the next slice, not the enclosing one
   };
   struct Subtrack {
     std::vector<std::uint32_t> open;  // indices into slices_, outermost first
     std::int64_t ended_ns = INT64_MIN;
-    std::uint32_t ended_with = 0;  // latest written_with of slices that ended at ended_ns
+    std::uint32_t ended_with = 0;  // latest written_with of the slices that ended then
     std::int64_t begun_ns = INT64_MIN;
     std::uint32_t begun_with = 0;
   };
@@ -136,7 +136,7 @@ class Plan {
   std::vector<Slice> slices_;
   std::vector<Point> points_;
   std::vector<std::uint32_t> subtrack_of_, written_with_, order_;
-  /// Groups of nested slices that end together, outermost first; the group of each slice.
+  /// Groups of nested slices that end together, outermost first; the group of each of them.
   std::vector<std::vector<std::uint32_t>> ending_together_;
   std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;
   AsyncPairs pairs_;

@@ -1,4 +1,4 @@
-// Args of one trace event.
+// Collects the args of one trace event.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@ namespace profshim::kineto {
 
 namespace arg = schema::arg;
 
-// Omits "correlation" and "stream": readers would take the call for device activity, and the handle for a stream
+// Omits "correlation" and "stream": readers would take the call for device activity and the stream's handle for its
 // number.
 void EventArgs::add_cuda_call(const Event& event) {
   constexpr std::string_view kCopyKinds[] = {"HtoH", "HtoD", "DtoH", "DtoD", "default"};

@@ -1,4 +1,4 @@
-// Converts recorded events to args, one source file per layer.
+// Converts recorded events to args; each layer has a source file.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace profshim::kineto {
 
 class CallStacks;
 
-/// Views in the args live until the next call, or as long as the spool.
+/// Returned args are valid until the next call.
 class EventArgs {
  public:
   EventArgs(const Definitions& definitions, const spool::View& view, double ticks_per_ns, CallStacks& stacks)
@@ -29,7 +29,7 @@ class EventArgs {
         shows_inputs_(definitions.has_json_member(schema::top::kRecordShapes)),
         shows_flops_(definitions.has_json_member(schema::top::kWithFlops)),
         stacks_(stacks) {}
-  /// `second`: the kContinuation of `event`, or null.
+  /// `second`: the second half (kContinuation) of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);
 
  private:
@@ -56,16 +56,16 @@ class EventArgs {
   CallStacks& stacks_;
   std::string stack_, native_stack_;
   ArgList<24> args_;
-  std::map<std::tuple<StringId, StringId, StringId>, std::optional<std::uint64_t>> flops_;  // by name, dims, values
+  std::map<std::tuple<StringId, StringId, StringId>, std::optional<std::uint64_t>> flops_;  // key: name, dims, values
   std::unordered_map<StringId, bool> is_json_;
   char color_[12] = {}, stream_[20] = {};
 };
 
 std::uint64_t polls_of(const PollArgs& polls);
 
-/// Returns "root", "dest", "source", "peer" or "target".
+/// Returns the key of an event's peer: "root", "dest", "source", "peer" or "target".
 std::string_view peer_key(HookId hook);
-/// The peer kind of MPI_Start comes from its request.
+/// The same for MPI; for MPI_Start, the request tells the key.
 std::string_view mpi_peer_key(const Event& event);
 
 }  // namespace profshim::kineto

@@ -11,20 +11,20 @@ namespace {
 
 namespace arg = schema::arg;
 
-/// Buffer sizes from the count argument.
+/// Input (in) and output (out) sizes, relative to the count argument.
 enum class Shape : std::uint8_t {
   kSame,
   kGathered,  // out = in x ranks
   kSpread,    // in = out x ranks
-  kEach,      // both hold count x ranks
+  kEach,      // in = out = count x ranks
 };
 
 struct Family {
   HookId hook, with_config;
   std::string_view collective, annotation, in_kernel;
   Shape shape;
-  bool times_ranks;  // nccl-tests: size = count x type size (x ranks)
-  int others;        // argument of bus_factor()
+  bool times_ranks;  // the size for the bandwidth counts all ranks
+  int others;        // parameter of bus_factor()
 };
 
 constexpr Family kFamilies[] = {
@@ -121,7 +121,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
   const Communicator* const comm = definitions_.communicator(nccl.comm);
   const std::int64_t ranks = comm != nullptr ? comm->size : 0;
   const std::string_view type = nccl_type_name(nccl.datatype);
-  // Readers need all five args or none. An NVTX-only call has no type.
+  // Readers need all five args or none. NVTX alone gives no type.
   if (ranks > 0 && !type.empty()) {
     add(arg::kCollective, family.collective);
     const bool wide_in = family.shape == Shape::kSpread || family.shape == Shape::kEach;

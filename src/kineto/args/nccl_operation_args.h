@@ -1,4 +1,4 @@
-// NCCL operations as PyTorch writes them.
+// Names and args of NCCL operations as in PyTorch.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ inline constexpr std::string_view kParamComms = "record_param_comms";
 /// True for collectives, sends and receives.
 bool is_nccl_operation(HookId hook);
 
-/// Returns c10's name ("Float"); "" if unknown.
+/// Returns an ncclDataType_t as c10's "Float"; "" if unknown.
 std::string_view nccl_type_name(std::uint8_t datatype);
-/// Returns "sum", "user"; "" for none.
+/// Returns an ncclRedOp_t as "sum" or "user"; "" = none.
 std::string_view nccl_op_name(std::uint8_t op);
-/// Returns "ncclInvalidUsage".
+/// Returns an ncclResult_t as "ncclInvalidUsage".
 std::string_view nccl_result_name(std::int32_t result);
 
 struct Bandwidth {
   double algorithm = 0, bus = 0;  // GB/s
 };
-/// Formulas of nccl-tests (doc/PERFORMANCE.md). Returns nothing without size or duration.
+/// Formulas: nccl-tests (doc/PERFORMANCE.md). Returns nothing if size or duration is unknown.
 std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ranks, std::int64_t duration_ns);
 
 /// Args live until the next call, names as long as the object.
@@ -38,12 +38,12 @@ class NcclOperationArgs {
       : definitions_(definitions), world_rank_(world_rank) {}
 
   std::span<const Arg> of_operation(const Event& operation);
-  /// Returns "nccl:all_reduce", "nccl:send 0->1".
+  /// Returns "nccl:all_reduce" or, for example, "nccl:send 0->1".
   std::string_view annotation_name(const Event& operation);
-  /// For a kernel that does only this operation.
+  /// Returns args for a kernel that does only this operation.
   std::span<const Arg> of_kernel(const Event& operation, std::int64_t duration_ns);
 
-  /// Matches the kernel name and device. `operations` were launched together (NcclArgs::operation). Null if ambiguous:
+  /// Returns the one of `operations` (launched together) that fits the kernel's device and name. Null if ambiguous:
   /// NCCL fuses operations.
   const Event* operation_of_kernel(std::span<const Event* const> operations, std::string_view kernel,
                                    std::int64_t device) const;

@@ -23,7 +23,7 @@ void EventArgs::add_torch(const TorchArgs& torch) {
   }
 }
 
-// "from" and "id" are equal on both sides: a merge draws arrows from them.
+// "from" and "id" are equal for caller and callee: `profshim merge` joins them by an arrow.
 void EventArgs::add_rpc(const Event& event) {
   const RpcArgs& rpc = event.rpc;
   const bool is_served = event.hook == HookId::kTorchRpcServed, has_answer = (event.flags & kStartEnd) != 0;

@@ -14,17 +14,17 @@ namespace arg = schema::arg;
 
 constexpr std::string_view kPrefix = "c10d::";
 
-/// Output size relative to the input.
+/// Output size relative to the input; kBoth: both are inputs.
 enum class Sizes : std::uint8_t { kSame, kGathered, kSpread, kBoth, kNone };
 
-/// torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x (same order of inputs).
+/// A c10d operator. Order of inputs: torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x.
 struct Family {
   std::string_view op, name;
   Sizes sizes;
-  std::size_t tensors;  // index of the tensor input; kBoth: outputs are input 0
-  std::size_t peer;     // input index; 0 = none
+  std::size_t tensors;  // index of the input tensor; kBoth: outputs are input 0
+  std::size_t peer;     // input index of the peer; 0 = none
   std::string_view peer_key;
-  bool work_has_input;  // the backend's range has the same tensors
+  bool work_has_input;  // the backend's range records the same tensors
 };
 constexpr Family kFamilies[] = {
     {"allreduce_", "allreduce", Sizes::kSame, 0, 0, "", true},

@@ -1,4 +1,4 @@
-// kTorchMemory events as PyTorch's profiler writes them.
+// Makes args of kTorchMemory events as PyTorch's profiler writes them.
 #pragma once
 
 #include <string_view>

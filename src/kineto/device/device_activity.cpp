@@ -40,7 +40,7 @@ void DeviceActivity::gather_calls(const WindowSpan& span) {
   });
 }
 
-// Counts the reason if false.
+// If false, counts the reason in counts_.times.
 bool DeviceActivity::is_possible(const Event& e, const WindowSpan& span) {
   return counts_.times.admit(e.begin, e.end, span.earliest, span.latest);
 }
@@ -53,7 +53,7 @@ bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32
     if (is_device_activity(e.hook)) launches_.mark_activity(at);
     return true;
   }
-  // Launched before the window's first call, so in an earlier window.
+  // Correlation ids rise: an earlier window launched this activity.
   if (e.gpu.correlation != 0 && first_correlation_ != 0 &&
       correlation_is_before(e.gpu.correlation, first_correlation_)) {
     return false;
@@ -102,7 +102,7 @@ void DeviceActivity::place_syncs() {
   }
 }
 
-// Kineto's rules: shows a stream's wait only if the stream has activity; an Event Sync has no arrow.
+// Follows Kineto: a Stream Wait Event is shown only if its stream has activity; an Event Sync has no arrow.
 void DeviceActivity::choose_syncs(Stream& stream) {
   if (stream.activity.empty()) {
     std::erase_if(stream.syncs, [](const Event* sync) { return sync->gpu.kind == kStreamWaitEvent; });
@@ -115,7 +115,7 @@ void DeviceActivity::choose_syncs(Stream& stream) {
 }
 
 namespace {
-// Consecutive contexts share a track (cudaDeviceReset).
+// Contexts that follow each other (cudaDeviceReset) share a track.
 bool contexts_overlap(const std::vector<const Event*>& activity) {
   const auto of_first = [&activity](const Event* e) { return e->gpu.context == activity[0]->gpu.context; };
   if (std::all_of(activity.begin(), activity.end(), of_first)) return false;
@@ -131,7 +131,7 @@ bool contexts_overlap(const std::vector<const Event*>& activity) {
 }
 }  // namespace
 
-// The lowest context keeps the stream's track.
+// The lowest of overlapping contexts keeps the stream's track.
 void DeviceActivity::separate_contexts() {
   std::map<StreamKey, Stream> separate;
   for (auto& [key, stream] : streams_) {

@@ -1,7 +1,7 @@
 // Device activity of one window and the API calls that launched it.
 //
-// A window has all activity of the API calls that begin in it. Activity without a known call (orphan) belongs to the
-// window in which it begins, unless launched earlier.
+// A window has the activity of all API calls that begin in it. An orphan (activity whose call was not recorded) belongs
+// to the window in which it begins, unless an earlier window launched it.
 #pragma once
 
 #include <compare>
@@ -21,33 +21,33 @@ namespace profshim::kineto {
 
 struct WindowSpan {
   Ticks begin, end;        // end: ~0 while the window is open
-  Ticks earliest, latest;  // bounds of possible times
+  Ticks earliest, latest;  // other times are impossible (ImpossibleTimes)
 };
 
 struct DeviceCounts {
   std::uint64_t api_calls = 0, kernels = 0, copies = 0, memsets = 0, graphs = 0;
   std::uint64_t orphans = 0;
-  std::uint64_t overlapping = 0;  // overlaps earlier activity of its stream
-  std::uint64_t placeless = 0;    // syncs of contexts without known device
+  std::uint64_t overlapping = 0;  // activity that overlaps earlier activity of its stream
+  std::uint64_t placeless = 0;    // syncs whose context has no known device
   ImpossibleTimes times;
 };
 
 class DeviceActivity {
  public:
   struct Stream {
-    std::vector<const Event*> activity;  // by begin; no syncs
-    std::vector<const Event*> syncs;     // syncs that the trace shows, by begin
+    std::vector<const Event*> activity;  // sorted by begin; without syncs
+    std::vector<const Event*> syncs;     // syncs that the trace shows, sorted by begin
   };
   struct StreamKey {
     std::uint16_t device;
     std::int64_t stream;  // -1 = no single stream
-    /// 0, or the context if two contexts overlap on one stream number, which is unique per context only
+    /// Context id; 0 unless two contexts overlap on one stream number. Stream numbers are unique per context only
     /// (cuptiGetStreamIdEx, cupti_activity.h).
     std::uint32_t context = 0;
     auto operator<=>(const StreamKey&) const = default;
   };
   explicit DeviceActivity(const spool::View& view) : launches_(view) {}
-  /// Takes a run with tid kDeviceTid.
+  /// `run`: has tid kDeviceTid.
   void add_run(const spool::Run& run) { runs_.emplace_back(run.events, run.count); }
   bool empty() const { return runs_.empty(); }
 
@@ -55,7 +55,7 @@ class DeviceActivity {
   void gather_calls(const WindowSpan& span);
   void gather_activity(const WindowSpan& span);
 
-  /// Visits the window's calls, approximately by begin.
+  /// Visits the window's calls by correlation id.
   template <class Function>
   void for_each_call(const Function& function) const {
     for (std::uint32_t i = 0; i < launches_.size(); ++i) {
@@ -90,13 +90,13 @@ class DeviceActivity {
   std::uint32_t first_correlation_ = 0;  // 0 = no call
   std::map<StreamKey, Stream> streams_;
   ContextDevices context_devices_;
-  std::vector<const Event*> unplaced_syncs_;  // device not yet known
+  std::vector<const Event*> unplaced_syncs_;  // syncs without a device number
   std::vector<const Event*> overheads_, memory_;
   DeviceCounts counts_;
   Ticks last_end_ = 0;
 };
 
-/// -1 = no single stream.
+/// Returns the stream on which a sync waits; -1 = no single stream.
 constexpr std::int64_t sync_stream(const GpuArgs& gpu) {
   const bool of_all = gpu.kind == kEventSync || gpu.kind == kContextSync || gpu.stream == ~std::uint32_t{0};
   return of_all ? -1 : std::int64_t{gpu.stream};

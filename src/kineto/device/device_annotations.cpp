@@ -9,7 +9,7 @@
 
 namespace profshim::kineto {
 
-// A range that may end on another thread encloses no calls.
+// Excludes ranges that may end on another thread: they enclose no calls.
 bool DeviceAnnotations::is_range(const Event& e) const {
   if (is_nccl_operation(e.hook)) return true;
   return (e.hook == HookId::kNvtxRange || e.hook == HookId::kTorchRange) &&
@@ -59,7 +59,7 @@ void DeviceAnnotations::finish(const DeviceActivity& activity, std::uint64_t fir
       ids_[span.range] = first_id + i;
       spans.push_back(span);
     }
-    std::reverse(spans.begin(), spans.end());  // outer before equally long inner
+    std::reverse(spans.begin(), spans.end());  // outer before equally long inner ranges
     std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
       return is_before({a.begin, a.end}, {b.begin, b.end});
     });

@@ -1,7 +1,7 @@
-// Kineto's gpu_user_annotation: per range and stream, one span around the activity launched in the range.
+// Makes Kineto's gpu_user_annotation: per range and stream, one span around the activity launched in the range.
 //
-// No steps: torch_tb_profiler counts a step twice if a device has a ProfilerStep too. Kineto writes spans last and must
-// widen them by 1 ns at each end; profshim writes them before their activity.
+// Steps have none: torch_tb_profiler would count them twice. Spans are written before their activity: Kineto, which
+// writes them last, must widen them by 1 ns.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class DeviceAnnotations {
   explicit DeviceAnnotations(const spool::View& view) : view_(view) {}
   /// `events`: by begin, longest first.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
-  /// Call after the last thread. The ids count up from `first_id`.
+  /// Call after the last add_thread(). The ranges' external ids count up from `first_id`.
   void finish(const DeviceActivity& activity, std::uint64_t first_id);
 
   struct Span {
-    Ticks begin = 0, end = 0;  // end 0: empty
+    Ticks begin = 0, end = 0;  // end 0 = empty
     const Event* range = nullptr;
   };
   std::uint64_t ranges() const { return ranges_.size(); }
-  /// Spans by begin, longest first.
+  /// The stream's spans, sorted by begin, longest first.
   std::span<const Span> on(DeviceActivity::StreamKey stream) const {
     const auto at = spans_.find(stream);
     return at == spans_.end() ? std::span<const Span>{} : at->second;
@@ -49,7 +49,7 @@ class DeviceAnnotations {
 
   const spool::View& view_;
   std::vector<Range> ranges_;             // outer before inner
-  std::vector<std::uint32_t> innermost_;  // by position in LaunchIndex: range + 1; 0 = none
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1; 0 = none
   std::map<DeviceActivity::StreamKey, std::vector<Span>> spans_;
   std::unordered_map<const Event*, std::uint64_t> ids_;
 };

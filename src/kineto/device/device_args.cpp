@@ -16,7 +16,7 @@ namespace arg = schema::arg;
 
 constexpr KernelArgs kNoKernelArgs = {};
 
-// The text may be an object or only its members.
+// Returns a JSON object; the definition may hold only its members.
 std::string object_of(const spool::View& view, const spool::Definition& definition) {
   std::string members(view.string(definition.text, spool::kMaxText));
   if (members.starts_with('{') && members.ends_with('}')) members = members.substr(1, members.size() - 2);
@@ -35,7 +35,7 @@ std::string object_of(const spool::View& view, const spool::Definition& definiti
   return object.close_object().text();
 }
 
-// As Kineto prints floats, for values >= 0. std::round() would make every job process load libm.
+// Rounds a value >= 0 as Kineto does. std::round() would make every job process load libm.
 double six_decimals(double value) {
   constexpr double kExact = 1e9;
   return value < kExact ? static_cast<double>(static_cast<std::int64_t>(value * 1e6 + 0.5)) / 1e6 : value;
@@ -114,7 +114,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   add(arg::kBlock, list(block_, k.block[0], k.block[1], k.block[2]));
   const std::int64_t occupancy =
       achieved_occupancy_percent(device, {threads, k.registers_per_thread, shared}, blocks_per_sm);
-  // 0 if unknown or a whole graph; Kineto writes -100.
+  // The occupancy is 0 if unknown, as for a whole graph; Kineto writes -100.
   if (device.sms > 0) add(arg::kOccupancy, std::max<std::int64_t>(occupancy, 0));
   add_graph(gpu);
   add_priority(gpu, k);
@@ -126,7 +126,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   if (cluster > 1) add(arg::kCluster, list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
 }
 
-// CUPTI may report the stream after the kernel.
+// The priority may come only with the stream, after the kernel.
 void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
   if (k.has_priority != 0) return add(arg::kPriority, std::int64_t{k.priority});
   const auto found = priorities_.find({gpu.context, gpu.stream});
@@ -192,7 +192,7 @@ std::span<const Arg> DeviceArgs::of_sync(const Event& sync, std::uint16_t device
 }
 
 std::span<const Arg> DeviceArgs::of_memory(const Event& memory) {
-  // CUpti_ActivityMemoryKind: pageable and pinned are host memory. CUpti_ActivityMemoryOperationType: 2 = release
+  // Values of CUpti_ActivityMemoryKind (pageable and pinned are host memory) and CUpti_ActivityMemoryOperationType.
   constexpr std::uint32_t kPageable = 1, kPinned = 2;
   constexpr std::uint16_t kRelease = 2;
   args_.clear();

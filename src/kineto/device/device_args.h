@@ -28,9 +28,9 @@ class DeviceArgs {
  public:
   explicit DeviceArgs(const spool::View& view);
   std::span<const Arg> of_call(const Event& call, std::uint64_t external_id);
-  /// `second`: the kContinuation of `activity`, or null.
+  /// `second`: the second half (kContinuation) of `activity`, or null.
   std::span<const Arg> of_activity(const Event& activity, const Event* second, const ActivityContext& context);
-  /// `device`: of the sync's context.
+  /// `device`: the device of the sync's context.
   std::span<const Arg> of_sync(const Event& sync, std::uint16_t device);
   std::span<const Arg> of_memory(const Event& memory);
 
@@ -46,7 +46,7 @@ class DeviceArgs {
   RawJson list(std::array<char, 40>& room, std::uint64_t x, std::uint64_t y, std::uint64_t z);
 
   std::map<std::uint16_t, DeviceLimits> limits_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> priorities_;  // by context and stream
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> priorities_;  // key: context, stream
   std::vector<std::string> properties_;
   ArgList<48> args_;
   std::array<char, 40> grid_, block_, cluster_;

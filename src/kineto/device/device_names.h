@@ -10,13 +10,13 @@
 
 namespace profshim::kineto {
 
-/// CUpti_ActivityMemcpyKind: "HtoD".
+/// Names a CUpti_ActivityMemcpyKind: "HtoD".
 std::string_view copy_kind_name(unsigned kind);
-/// CUpti_ActivityMemoryKind: "Pageable".
+/// Names a CUpti_ActivityMemoryKind: "Pageable".
 std::string_view memory_kind_name(unsigned kind);
-/// CUpti_ActivitySynchronizationType: "Stream Sync".
+/// Names a CUpti_ActivitySynchronizationType: "Stream Sync".
 std::string_view sync_kind_name(unsigned kind);
-/// CUpti_ActivityOverheadKind >> 16: "Buffer Flush".
+/// Names a CUpti_ActivityOverheadKind >> 16: "Buffer Flush".
 std::string_view overhead_kind_name(unsigned kind);
 /// Returns unmangled names unchanged.
 std::string demangled(std::string_view name);

@@ -51,7 +51,7 @@ class DeviceTracks {
   DeviceArgs args_;
   NcclOperationArgs nccl_args_;
   std::uint32_t call_hint_ = 0;
-  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // context -> number, from 1
+  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // key: context; value: number from 1
   std::function<void()> written_;
 };
 

@@ -15,13 +15,13 @@ class LaunchIndex {
   explicit LaunchIndex(const spool::View& view) : view_(view) {}
   void reserve(std::size_t calls) { entries_.reserve(calls); }
   void add(const Event& call);
-  /// Call after the last add(). Keeps one call per correlation id: a call that begins in [begin, end), else the
-  /// runtime's (around the driver's), else the first.
+  /// Call after the last add(). Keeps one call per correlation id: prefers calls that begin in [begin, end), then a
+  /// runtime call to the driver call inside it, then the first.
   void finish(Ticks begin, Ticks end);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
   const Event& call(std::uint32_t position) const;
-  /// `hint`: last result on the same stream or thread, where correlation ids rise.
+  /// Returns a position or kNotFound. Keep one `hint` per stream or thread, where correlation ids rise.
   std::uint32_t find(std::uint32_t correlation, std::uint32_t& hint) const;
 
   void mark_activity(std::uint32_t position) { has_activity_[position] = true; }

@@ -12,9 +12,9 @@ namespace profshim::kineto {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
-// Above any real limit; keeps products of damaged values in range.
+// Higher values are damaged. They are ignored, so that products do not overflow.
 constexpr std::int64_t kNoDevice = 1 << 22;
-constexpr std::int64_t kRegisterUnit = 256;  // allocation unit per warp
+constexpr std::int64_t kRegisterUnit = 256;  // registers; allocation unit per warp
 
 std::int64_t divided_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return divided_up(value, unit) * unit; }
@@ -45,15 +45,15 @@ std::int64_t sub_partitions(const DeviceLimits& d) { return d.major == 6 && d.mi
 std::int64_t limit_by_registers(const DeviceLimits& d, const KernelShape& k, std::int64_t warps) {
   const std::int64_t per_warp = rounded_up(k.registers_per_thread * d.warp_size, kRegisterUnit);
   if (per_warp == 0) return kNoLimit;
-  // The hardware checks as if each sub-partition got an equal share of warps.
+  // Each sub-partition counts as if it got an equal share of the warps.
   if (per_warp * rounded_up(warps, sub_partitions(d)) > d.registers_per_block) return 0;
   const std::int64_t warps_per_partition = d.registers_per_sm / sub_partitions(d) / per_warp;
   return warps_per_partition * sub_partitions(d) / warps;
 }
 
-// A kernel above the default limit has opted in. (Kineto reports 0 % for it.)
+// A kernel above the default limit has opted in to more shared memory. (Kineto reports 0 %.)
 std::int64_t limit_by_shared_memory(const DeviceLimits& d, const KernelShape& k) {
-  const std::int64_t reserved = d.major >= 8 ? 1024 : 0;  // by the driver, per block
+  const std::int64_t reserved = d.major >= 8 ? 1024 : 0;  // bytes per block that the driver reserves
   const std::int64_t unit = d.major >= 8 ? 128 : 256;
   const std::int64_t taken = rounded_up(k.shared_per_block + reserved, unit);
   if (taken > std::max(d.shared_per_block, d.shared_per_block_optin) + reserved) return 0;
@@ -104,7 +104,7 @@ std::int64_t achieved_occupancy_percent(const DeviceLimits& d, const KernelShape
   const std::int64_t fit = blocks_that_fit(d, k);
   if (fit < 0) return -1;
   const double blocks = std::min(static_cast<double>(fit), blocks_per_sm);
-  // Not negative. std::lround() would make every job process load libm.
+  // Rounds; never negative. std::lround() would make every job process load libm.
   return static_cast<std::int64_t>(
       100 * blocks * static_cast<double>(k.threads_per_block) / static_cast<double>(d.max_threads_per_sm) + 0.5);
 }

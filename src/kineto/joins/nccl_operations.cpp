@@ -13,7 +13,7 @@ void NcclOperations::finish() {
   std::stable_sort(in_time.begin(), in_time.end(), [](const Event* a, const Event* b) { return a->begin < b->begin; });
   // Backward, so that each communicator's next operation is known.
   struct Next {
-    Ticks begin, later;  // of the operation visited last, and of its successor in time
+    Ticks begin, later;  // begin of `operation` and of the one after it
     std::uint32_t operation;
   };
   std::unordered_map<std::uint32_t, Next> next;

@@ -1,4 +1,4 @@
-// NCCL operations of a window, by number (NcclArgs::operation).
+// Finds a window's NCCL operations by number (NcclArgs::operation).
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ class NcclOperations {
   void add(const Event& event) {
     if (hook_layer(event.hook) != Layer::kNccl || event.nccl.operation == 0) return;
     if (is_nccl_operation(event.hook)) events_.push_back(&event);
-    // In a group, only the group's end has this result.
+    // If operations are grouped, only ncclGroupEnd() has this result.
     if (event.nccl.result == kInProgress) in_progress_.push_back(event.nccl.operation);
   }
   /// Call after the last add().
   void finish();
-  /// Operations launched together.
+  /// Returns the operations launched together under this number.
   std::span<const Event* const> with(std::uint32_t operation) const {
     if (operation == 0) return {};
     const auto first = std::partition_point(events_.begin(), events_.end(),
@@ -29,13 +29,13 @@ class NcclOperations {
     while (last != events_.end() && (*last)->nccl.operation == operation) ++last;
     return {first, last};
   }
-  /// Returns operations that may have launched this kernel after returning; nothing if ambiguous. A non-blocking
-  /// communicator launches from an NCCL thread, without external id, before its next operation begins.
+  /// Returns a non-blocking communicator's operations that launched `kernel` at `launch`; nothing if ambiguous. An NCCL
+  /// thread launches after the call returned, without external id, before the next operation.
   std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
                                              const NcclOperationArgs& names) const;
   std::span<const Event* const> all() const { return events_; }
   std::size_t count() const { return events_.size(); }
-  /// Returns 1 to count(); 0 = not an operation.
+  /// Returns 1 to count(); 0 if `event` is no operation.
   std::uint64_t external_id(const Event& event) const {
     const auto together = with(event.nccl.operation);
     const auto at = std::find(together.begin(), together.end(), &event);
@@ -44,15 +44,15 @@ class NcclOperations {
 
  private:
   static constexpr std::int32_t kInProgress = 7;  // ncclInProgress
-  /// The kernel is launched in [begin, end).
+  /// An operation whose kernel is launched later, in [begin, end).
   struct Late {
     Ticks begin, end;
     std::uint32_t operation;
   };
   static bool by_operation(const Event* a, const Event* b) { return a->nccl.operation < b->nccl.operation; }
-  std::vector<const Event*> events_;  // by operation
+  std::vector<const Event*> events_;  // sorted by operation
   std::vector<std::uint32_t> in_progress_;
-  std::vector<Late> late_;  // by begin
+  std::vector<Late> late_;  // sorted by begin
 };
 
 }  // namespace profshim::kineto

@@ -1,4 +1,4 @@
-// Joins tasks of NCCL's profiler interface to NCCL calls.
+// Joins tasks of NCCL's profiler plugin to NCCL calls.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ class NcclTasks {
   explicit NcclTasks(const spool::View& view) : view_(view) {}
 
   void add(const Event& task) { tasks_.push_back(&task); }
-  /// Call after the last add(), with operations of all threads.
+  /// Call after the last add(). `operations`: those of all threads.
   void finish(const NcclOperations& operations);
 
   bool empty() const { return tasks_.empty(); }
-  /// Appends args that all tasks of the call share. An all-to-all has two tasks per rank, a captured call one per
-  /// launch.
+  /// Appends the args that are equal in all tasks of the call. An all-to-all has two tasks per rank, a call captured in
+  /// a CUDA graph one per launch.
   void add_args(const Event& call, std::vector<Arg>& args) const;
-  /// Returns {"seen": 4, "joined": 3}. NCCL may name no call, or a call outside the window.
+  /// Returns {"seen": 4, "joined": 3}. A task is not joined if it names no call of the window.
   std::string summary() const;
 
  private:
   std::span<const Event* const> of(const Event& call) const;
 
   const spool::View& view_;
-  std::vector<const Event*> tasks_;  // by NcclTaskArgs::call
-  std::vector<Ticks> ambiguous_;     // two calls began at this tick
+  std::vector<const Event*> tasks_;  // sorted by NcclTaskArgs::call
+  std::vector<Ticks> ambiguous_;     // times at which two calls began
   std::uint64_t joined_ = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace profshim::kineto {
 namespace {
 
-/// Returns "gloo" for "gloo:all_reduce".
+/// Returns "gloo" for a range "gloo:all_reduce".
 std::string_view backend_of(std::string_view range) {
   for (const std::string_view backend : {"gloo", "nccl", "mpi", "ucc", "xccl", "hccl"}) {
     if (range.size() > backend.size() && range.starts_with(backend) && range[backend.size()] == ':') return backend;
@@ -84,7 +84,7 @@ const TorchCollectives::Collective* TorchCollectives::find(const Event& op) cons
 }
 
 void drop_doubled_comms(const spool::View& view, std::vector<const Event*>& events) {
-  StringId mark = 0;  // equal texts have equal ids
+  StringId mark = 0;  // id of "record_param_comms"
   const auto is_mark = [&](const Event& e) {
     if (e.hook != HookId::kTorchOperator || e.name == 0) return false;
     if (mark == 0 && view.string(e.name) == kParamComms) mark = e.name;

@@ -1,4 +1,4 @@
-// torch.distributed collectives of a window.
+// Joins a window's torch.distributed collectives to their backend's ranges ("gloo:all_reduce").
 #pragma once
 
 #include <span>
@@ -19,17 +19,17 @@ class TorchCollectives {
   explicit TorchCollectives(const spool::View& view) : view_(view) {}
   /// `events`: by begin, longest first.
   void add_thread(std::int64_t tid, std::span<const Event* const> events);
-  /// Call after the last thread.
+  /// Call after the last add_thread().
   void finish();
 
   struct Collective {
     const Event* op;
-    const Event* work = nullptr;  // range of the backend; null = not seen
+    const Event* work = nullptr;  // the backend's range; null = none found
     std::int64_t tid = 0;
     bool has_own_comms = false;  // contains NCCL calls or record_param_comms
   };
   const Collective* find(const Event& op) const;
-  /// Returns "gloo"; "" = no range seen.
+  /// Returns a name such as "gloo"; "" = no range found.
   std::string_view backend() const { return backend_; }
 
  private:
@@ -38,8 +38,8 @@ class TorchCollectives {
 
   const spool::View& view_;
   std::unordered_map<std::uint64_t, Kind> kinds_;
-  std::vector<Collective> all_;           // by op, after finish()
-  std::vector<const Event*> async_work_;  // may end on another thread; by thread and begin
+  std::vector<Collective> all_;           // sorted by op once finish() ran
+  std::vector<const Event*> async_work_;  // ranges that may end on another thread
   std::string_view backend_;
 };
 

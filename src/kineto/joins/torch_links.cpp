@@ -44,7 +44,7 @@ void TorchLinks::join(const Event& backward) {
     several_threads = several_threads || (last != nullptr && last->thread != at->thread);
     last = &*at;
   }
-  if (last == nullptr || several_threads) return;  // threads number separately: ambiguous
+  if (last == nullptr || several_threads) return;  // ambiguous: each thread numbers separately
   const std::uint64_t number = starts_.size() + 1;
   starts_.push_back({last->event, number});
   ends_.push_back({&backward, number});

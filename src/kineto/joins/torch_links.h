@@ -1,5 +1,5 @@
-// Joins PyTorch operators to CUDA calls ("External id") and backward functions ("fwdbwd"). A call belongs to the
-// innermost operator open on its thread when it begins.
+// Joins PyTorch operators to CUDA calls ("External id") and to backward functions ("fwdbwd" arrows). A call belongs to
+// the innermost operator in progress on its thread.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ constexpr bool is_torch_op(const Event& e) {
 
 class TorchLinks {
  public:
-  /// `events`: by begin, longest first. `launches` may be empty.
+  /// `events`: sorted by begin, longest first.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
   /// Call after all add_thread() calls. Numbers operators from `first_id` on, in the order added.
   void finish(std::uint64_t first_id);
 
-  /// `position`: in LaunchIndex. 0 = no operator.
+  /// Returns the operator's id for a position in LaunchIndex; 0 = none.
   std::uint64_t external_id_of_call(std::uint32_t position) const {
     const bool known = position < innermost_.size() && innermost_[position] != 0;
     return known ? first_id_ + innermost_[position] - 1 : 0;
@@ -51,8 +51,8 @@ class TorchLinks {
 
   std::uint64_t first_id_ = 1;
   std::uint32_t ops_ = 0, threads_ = 0;
-  std::vector<std::uint32_t> innermost_;  // by position in LaunchIndex: operator + 1; 0 = none
-  std::vector<Numbered> forward_;         // by sequence number, then begin
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: operator + 1; 0 = none
+  std::vector<Numbered> forward_;         // sorted by sequence number, then begin
   std::vector<const Event*> backward_;
   std::vector<Flow> starts_, ends_;
 };

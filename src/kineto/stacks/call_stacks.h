@@ -1,4 +1,4 @@
-// Call stacks as the trace shows them. Recorded form: profshim/call_stack.h.
+// CallStacks makes the texts of recorded call stacks (profshim/call_stack.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace profshim::kineto {
 
-/// 0 = none.
+/// Returns the event's stack; 0 = none.
 StringId stack_of(const Event& event);
 
 class CallStacks {
@@ -25,9 +25,9 @@ class CallStacks {
   void name_addresses();
 
   using Frames = std::vector<std::string_view>;
-  /// Python frames, else native frames; innermost first. Valid until the next frames() or native_frames().
+  /// Returns Python frames, else native frames; innermost first. Valid until the next frames() or native_frames().
   const Frames& frames(StringId stack);
-  /// Empty for stacks without Python frames.
+  /// Returns nothing for stacks without Python frames: see frames().
   const Frames& native_frames(StringId stack);
 
  private:

@@ -7,10 +7,10 @@
 namespace profshim::kineto {
 namespace {
 
-/// Events that nest on one thread.
+/// True for events that nest on their thread.
 bool is_slice(const Event& e) { return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin; }
 
-/// Replaces the separators of the line: ";" and space.
+/// Replaces ";" and blanks: they separate the parts of a line.
 void add_frame(std::string& line, std::string_view frame) {
   for (const char c : frame) line += c == ' ' || c == ';' || c == '\t' || c == '\n' ? '_' : c;
 }
@@ -40,7 +40,7 @@ void FoldedStacks::add_thread(const std::vector<const Event*>& events) {
 }
 
 bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {
-  // In order of first recording: ids count up.
+  // Sorted by id, which is the order of first recording.
   const std::map<StringId, Ticks> in_order(own_time_.begin(), own_time_.end());
   std::string line;
   for (const auto& [stack, ticks] : in_order) {

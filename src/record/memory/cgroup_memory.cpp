@@ -43,7 +43,7 @@ struct Mount {
   bool found = false;
 };
 
-// proc(5): "36 35 98:0 ROOT POINT OPTIONS ... - TYPE SOURCE SUPER_OPTIONS"
+// mountinfo, see proc(5): "36 35 98:0 ROOT POINT OPTIONS ... - TYPE SOURCE SUPER_OPTIONS"
 Mount mount_of(const std::string& text, bool version_2) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -94,7 +94,7 @@ CgroupMemory::CgroupMemory(const std::string& root) {
     const Membership member = membership(groups, version_2);
     const Mount mount = mount_of(mounts, version_2);
     if (!member.found || !mount.found) continue;
-    // In a cgroup namespace or a partial mount, the paths of `member` and `mount` have different roots.
+    // In a cgroup namespace or a partial mount, the two paths may have different roots: then take the mount point.
     std::string below = member.path;
     const bool inside = mount.root == "/" || below == mount.root || below.starts_with(mount.root + "/");
     below = inside && mount.root != "/" ? below.substr(mount.root.size()) : inside ? below : "";

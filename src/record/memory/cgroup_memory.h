@@ -8,7 +8,7 @@
 
 namespace profshim::recorder {
 
-/// Reads a file's start into `room`; "" if unreadable. No allocation.
+/// Reads a file's start into `room`; "" if unreadable. Does not allocate.
 std::string_view read_start(const char* path, char* room, std::size_t size);
 /// Returns the number after `key` in the first line that begins with `key`.
 std::uint64_t number_after(std::string_view text, std::string_view key, std::uint64_t otherwise);
@@ -17,7 +17,7 @@ class CgroupMemory {
  public:
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   explicit CgroupMemory(const std::string& root);
-  /// Returns the bytes left. Page cache that can be dropped counts as free. No allocation.
+  /// Returns the bytes left, including droppable page cache. Does not allocate.
   std::uint64_t available() const;
 
  private:

@@ -12,14 +12,14 @@
 namespace profshim::recorder {
 namespace {
 
-// The recording takes at most 1/kShare of free memory; less of a cgroup's, since a full cgroup kills the job.
+// The recording takes at most 1/kShare of free memory; less of a cgroup's, where too little memory kills the job.
 constexpr std::uint64_t kShare = 8;
 constexpr std::uint64_t kShareOfCgroup = 16;
 constexpr std::uint64_t kShareOfFree = 16;  // of a file system's free space, at each growth
 constexpr std::uint64_t kLeftToTheJob = 256 << 20;
 // Address space of our two threads: stacks, and 64 MiB of malloc each.
 constexpr std::uint64_t kThreadsSpace = 130ull << 20;
-// The smallest spool and our threads take at most a fifth of this.
+// The smallest spool and profshim's threads take at most a fifth of this.
 constexpr std::uint64_t kEnoughSpace = 768ull << 20;
 constexpr std::uint64_t kUnknown = CgroupMemory::kUnlimited;
 

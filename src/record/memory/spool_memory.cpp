@@ -61,7 +61,7 @@ void* map_at(void* hint, std::uint64_t bytes, int flags, int fd) {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-// If address space is scarce, maps only `first` bytes, where the addresses behind are free.
+// If address space is scarce, maps only `first` bytes, with free addresses behind them.
 bool map_pages(std::uint64_t bytes, std::uint64_t first, int flags, int fd) {
   void* data = nullptr;
   std::uint64_t mapped = bytes;
@@ -177,7 +177,7 @@ bool populate(void* at, std::size_t bytes) {
   // The page cache may accept a page for which the disk has no block.
   if (mapping.on_disk && !allocate_in_file(begin, end)) return false;
   if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
-  // EFAULT: a store would raise SIGBUS. Any other error: no MADV_POPULATE_WRITE (kernel before 5.14, seccomp).
+  // With these errors, a store would raise SIGBUS. Others mean no MADV_POPULATE_WRITE (kernel before 5.14, seccomp).
   if (errno == EFAULT || errno == ENOMEM || errno == EHWPOISON) return false;
   if (mapping.is_file && !mapping.on_disk && !allocate_in_file(begin, end)) return false;
   for (std::uintptr_t p = begin; p < end; p += page) {

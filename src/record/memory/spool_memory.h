@@ -7,7 +7,7 @@
 
 namespace profshim::recorder::spool_memory {
 
-/// `path` "": anonymous. If address space is scarce, maps only `first` bytes: see reach(). Removes the file on failure.
+/// Maps a new file; anonymous memory if `path` is "". If address space is scarce, maps only `first` bytes: see reach().
 bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not);
 /// Unmaps the memory and removes the file.
 void unmap();
@@ -21,10 +21,10 @@ const std::string& path();
 
 /// Extends the mapping up to `end` without moving it. Called by one thread.
 bool reach(std::uint64_t end);
-/// Gives a range pages: a store into a hole of the file raises SIGBUS if the file system is full. False without memory.
-/// Any thread.
+/// Gives a range pages; false without memory. Without pages, a store would raise SIGBUS if the file system is full. Any
+/// thread may call it.
 bool populate(void* at, std::size_t bytes);
-/// Returns whole pages to the system; false if it refuses.
+/// Returns whole pages to the system; false if none, or it refuses.
 bool give_back(char* begin, char* end);
 
 }  // namespace profshim::recorder::spool_memory

@@ -26,7 +26,7 @@ struct Range {
 };
 constinit Range own_code;
 
-constexpr std::size_t kOwnFrames = 16;  // upper bound of profshim's frames
+constexpr std::size_t kOwnFrames = 16;  // at most so many frames are profshim's
 
 int find_own_code(dl_phdr_info* info, std::size_t, void*) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {

@@ -29,7 +29,7 @@ T load(Pointer object, std::size_t offset) {
 }
 Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
 
-/// `width`: bytes per character; 0 = no compact str (a subclass, or from an old interface).
+/// Text of a str. `width`: bytes per character; 0 = a subclass, or not compact.
 struct Characters {
   Pointer at = nullptr;
   std::size_t bytes = 0;
@@ -38,7 +38,7 @@ struct Characters {
 
 Characters characters_of(Pointer text) {
   if (text == nullptr || pointer_at(text, python::kType) != interpreter.str_type) return {};
-  // Bits: interned:2, kind:3, compact:1, ascii:1
+  // Bit fields of PyASCIIObject::state: interned:2, kind:3, compact:1, ascii:1
   const auto state = load<std::uint32_t>(text, python::kStrState);
   const unsigned width = state >> 2 & 7;
   if ((state & 0x20) == 0 || (width != 1 && width != 2 && width != 4)) return {};
@@ -63,7 +63,7 @@ class Line {
     char digits[12];
     add({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
   }
-  /// Keeps the end, which says the most about a path.
+  /// Keeps the end of a long text, which says most about a path.
   void add(const Characters& characters, std::size_t most) {
     if (characters.width == 0) return add("?");
     const std::size_t count = characters.bytes / characters.width;
@@ -99,14 +99,14 @@ class Line {
 
 struct Frame {
   Pointer code;
-  std::size_t offset;  // of the instruction in the code, in bytes
+  std::size_t offset;  // the current instruction's byte offset in the code
 };
 
-/// Returns the last 8 bytes plus the length. Before a shorter text are bytes of its object.
+/// Returns the last 8 bytes plus the length. For a shorter text, reads bytes of its object too.
 std::uint64_t last_word(Pointer text, std::size_t bytes) { return load<std::uint64_t>(text + bytes - 8, 0) + bytes; }
 
-// Returns a checksum to tell apart later code objects at the same address, which often have the same name and file. The
-// CPU computes the products in parallel.
+// Returns a checksum of a code object. A later one at the same address often has the same name and file, but another
+// checksum.
 std::uint64_t check_of(Pointer code) {
   const python::Layout& at = interpreter.layout;
   const auto number = [](Pointer pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
@@ -126,8 +126,8 @@ std::uint64_t check_of(Pointer code) {
   return check;
 }
 
-/// Entry of the cache of frame texts, a sequence lock: `version` is odd during a write. If `version` is odd or changes,
-/// a reader finds nothing and a writer does not store.
+/// Entry of the cache of frame texts, a sequence lock: `version` is odd during a write. If it is odd or changes,
+/// readers find nothing and writers do not store.
 struct alignas(32) Slot {
   std::atomic<std::uint32_t> version;
   std::atomic<StringId> text;
@@ -204,7 +204,7 @@ Frame read(Pointer frame, Pointer code) {
 Pointer code_of(Pointer frame) {
   const python::Layout& at = interpreter.layout;
   if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
-  constexpr std::uintptr_t kTags = 7;  // tag bits of an uncounted reference (3.14)
+  constexpr std::uintptr_t kTags = 7;  // 3.14 marks uncounted references by these bits
   const auto tagged = load<std::uintptr_t>(frame, at.code);
   const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
   return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;

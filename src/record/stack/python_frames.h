@@ -1,6 +1,6 @@
-// The calling thread's Python frames, read without the GIL and reference counts: a thread inside our hook cannot change
-// its frames, which keep their code objects alive. Only PyGILState_GetThisThreadState() and Py_IsInitialized() are
-// called; they only look up state.
+// Reads the calling thread's Python frames without the GIL and reference counts: while the thread is in a hook, its
+// frames do not change, and they keep their code objects alive. Calls only PyGILState_GetThisThreadState() and
+// Py_IsInitialized().
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace profshim::recorder::python_frames {
 
-/// False without an interpreter of a supported version. Called at activation, once the spool takes texts.
+/// Returns false without a Python of a supported version. Call when the session begins, once the spool takes texts.
 bool prepare(std::string& why_not);
 
-/// Innermost frame first. Returns 0 on a thread without Python, and while Python starts or finalizes.
+/// Stores frames, innermost first. Returns their number; 0 on a thread without Python, or while Python starts or
+/// finalizes.
 std::size_t take(StringId* frames, std::size_t most);
 
 }  // namespace profshim::recorder::python_frames

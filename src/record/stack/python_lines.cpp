@@ -3,7 +3,7 @@
 namespace profshim::recorder::python_lines {
 namespace {
 
-/// Reads a table. Bytes beyond its end are 0, which ends a number.
+/// Reads a line table. Beyond its end it returns 0, which ends a varint.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -19,7 +19,7 @@ class Bytes {
       if ((byte & 64) == 0) return value;
     }
   }
-  /// Reads a varint whose bit 0 is the sign. Unsigned, since a damaged table may hold any number.
+  /// Reads a varint whose bit 0 is the sign. Unsigned arithmetic: a damaged table may hold any number.
   unsigned signed_number() {
     const unsigned value = number();
     return (value & 1) != 0 ? 0u - (value >> 1) : value >> 1;

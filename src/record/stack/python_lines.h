@@ -1,4 +1,4 @@
-// Decoders of CPython's line tables, which lie in the job's memory and are not trusted.
+// Decode CPython's line tables. They lie in the job's memory, so damage must do no harm.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace profshim::recorder::python_lines {
 /// Returns the line of the instruction at byte `offset`, else `first_line`. CPython 3.11 on (Objects/locations.md).
 int by_locations(std::span<const std::uint8_t> table, int first_line, std::size_t offset);
 
-/// The same for CPython 3.10: pairs of length in bytes and line difference, -128 = no line.
+/// The same for CPython 3.10, whose table has pairs: length in bytes, line difference (-128 = no line).
 int by_differences(std::span<const std::uint8_t> table, int first_line, std::size_t offset);
 
 }  // namespace profshim::recorder::python_lines

@@ -12,7 +12,7 @@ namespace {
 
 using spool::StringHeader;
 
-// A slot: upper half of the hash << 32 | string id; 0 = empty. One store: no reader sees half a slot.
+// A slot holds the upper half of the hash << 32 | string id; 0 = empty. One store writes it: readers never see half.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -78,11 +78,11 @@ std::string_view text_at(StringId id) {
   return {reinterpret_cast<const char*>(&h + 1), h.length};
 }
 
-// Returns 0 if the arena is full.
+// Returns 0 if the arena is full or gets no memory.
 StringId append(std::string_view text, std::uint64_t hash) {
-  // With a NUL for strcmp() in intern_literal(): the arena is zero at first.
+  // Leaves a NUL for strcmp() in intern_literal(): the arena is zero at first.
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
-  // `used` never exceeds the size: undoing an overshoot could take the place of another thread's text.
+  // Never add beyond the size: undoing it could free the place of another thread's text.
   std::uint64_t at = table.used->load(std::memory_order_relaxed);
   do {
     if (at + need > table.bytes) return 0;
@@ -118,7 +118,7 @@ StringId insert(std::string_view text, std::uint64_t hash) {
     }
   }
   if (id == 0) table.lost->fetch_add(1, std::memory_order_relaxed);
-  return id;  // not indexed: the next intern() appends it again, harmlessly
+  return id;  // no slot was free: the next intern() only appends it again
 }
 
 }  // namespace
@@ -142,13 +142,13 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
   table.used = used;
   table.lost = lost;
   table.populate = populate;
-  used->store(16, std::memory_order_relaxed);  // 0 means "no text"
+  used->store(16, std::memory_order_relaxed);  // 16: id 0 means "no text"
   return true;
 }
 
 namespace {
 
-// Separate, to keep its stack space out of intern().
+// Not inlined, to keep `cut` off intern()'s stack.
 [[gnu::noinline]] StringId intern_cut(std::string_view text, std::size_t limit) {
   char cut[spool::kMaxName];
   const std::size_t kept = std::min(limit, sizeof cut) - 3;

@@ -1,4 +1,4 @@
-// The string table: texts in an append-only arena in the spool, a hash index in private memory. Lock-free.
+// The string table, lock-free: an append-only arena of texts in the spool, a hash index in private memory.
 #pragma once
 
 #include <atomic>

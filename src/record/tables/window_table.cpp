@@ -66,7 +66,7 @@ void add_anchor(const Anchor& anchor) {
   const std::lock_guard one_at_a_time(anchor_mutex);  // called by collector and writer
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
-  // Release fence: a reader of a new word sees h.anchors >= `number`, so it knows that this place is being overwritten.
+  // Release fence: a reader that sees a new word also sees h.anchors >= `number`, so it knows that the place changes.
   std::atomic_thread_fence(std::memory_order_release);
   store_words(state.anchors[spool::anchor_place(number)], anchor);
   h.anchors.store(number + 1, std::memory_order_release);
