@@ -24,7 +24,7 @@ enum class FirstCall : std::uint8_t {
   kHeld,
   kNotHeld,  // the wait ended before CUPTI was on
 };
-/// Who uses CUPTI.
+/// The user of CUPTI.
 enum class Owner : std::uint8_t {
   kUs,
   kOther,
