@@ -165,7 +165,7 @@ void decide() {
   if (set[0] == 0) {
     if (!can_offer()) return;
   } else if (!is_own_path(set)) {
-    return report_unavailable("NCCL_PROFILER_PLUGIN names another plugin: %s", set);
+    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s", set);
   }
   detail::offered.store(true, std::memory_order_relaxed);  // read by this thread and by threads that NCCL starts later
   if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);

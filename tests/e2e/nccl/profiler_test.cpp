@@ -206,14 +206,14 @@ TEST_F(NcclProfiler, ThePluginThatTheEnvironmentNamesStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: " + kUserV5);
+  expect_problem("NCCL_PROFILER_PLUGIN is set to " + kUserV5);
 }
 
 TEST_F(NcclProfiler, NoneInTheEnvironmentIsRespected) {
   record(6, kOn, {{"NCCL_PROFILER_PLUGIN", "none"}});
 
   expect_inert();
-  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: none");
+  expect_problem("NCCL_PROFILER_PLUGIN is set to none");
 }
 
 TEST_F(NcclProfiler, PluginNamedInNcclsConfigurationFileStays) {
@@ -221,7 +221,7 @@ TEST_F(NcclProfiler, PluginNamedInNcclsConfigurationFileStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: " + kUserV4);
+  expect_problem("NCCL_PROFILER_PLUGIN is set to " + kUserV4);
 }
 
 TEST_F(NcclProfiler, ThePluginWithTheDefaultNameStays) {
@@ -251,7 +251,7 @@ TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: STATIC_PLUGIN");
+  expect_problem("NCCL_PROFILER_PLUGIN is set to STATIC_PLUGIN");
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTheUsers, NcclProfilerStatic, ::testing::Values(kUserV4, kUserV5));
