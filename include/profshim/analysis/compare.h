@@ -1,19 +1,19 @@
 // Compares a run (NEW) with earlier runs (BASE), or with the rules of a spec. Manual: src/cli/traces/compare.scd.
 //
-// Counts: a kernel belongs to the step that launched it.
+// A kernel counts in the step that launched it.
 //
-// Times: one sample per step, from the slowest rank. A time has grown if, against each run of BASE:
-//   1. A one-sided Mann-Whitney test finds the steps of NEW longer, at 1 % for all tests together: half for the step
-//      time, half for all others by Holm's correction. The test uses only the order of durations, which have long
-//      tails.
+// A time has one sample per step, from the slowest rank. A time has grown if, against each run of BASE:
+//   1. A one-sided Mann-Whitney test finds NEW longer, at 1 % for all tests together: half for the step time, half for
+//      all others by Holm's correction. The test uses only the order of durations, which have long tails.
 //   2. The medians differ by more than CompareOptions::tolerance and floor_us.
-//   3. If each run is cut into three parts of consecutive steps, the slowest part of BASE is faster than the fastest
-//      part of NEW (by medians). A disturbance does not fill a whole run.
-//   4. Without the growth explained by the load of other processes (src/analysis/model/machine_load.h), 2 still holds.
+//   3. The slowest third of BASE is faster than the fastest third of NEW (by medians; a third is consecutive steps). A
+//      disturbance does not fill a whole run.
+//   4. Rule 2 still holds without the growth explained by the load of other processes
+//      (src/analysis/model/machine_load.h).
 //   5. The growth exceeds the differences between runs. With three or more runs in BASE, the median of NEW must be
 //      beyond Student's t for the next run. With fewer, growth up to `cpu_noise` times BASE is ignored as far as CPU
 //      time grew with it: a CPU that shares its core takes up to twice as long.
-// Kernels that do not communicate run on no CPU and skip 4 and 5.
+// Rules 4 and 5 do not apply to kernels that do not communicate: they run on no CPU.
 #pragma once
 
 #include <cstdint>
@@ -31,29 +31,28 @@ namespace profshim {
 enum class RowKind : std::uint8_t { kCall, kRange, kRuntime, kKernel, kCopy };
 std::string_view to_text(RowKind kind);
 
-/// The events of one name on one rank. The lists have an element for each step.
+/// The events of one name on one rank; `count` and `time_ns` have one element per step.
 struct ProfileRow {
   std::vector<std::int64_t> count, time_ns;
-  bool other_threads = false;  // some were outside the step thread
+  bool other_threads = false;  // some events were outside the step thread
 };
 
 struct ProfileRank {
   int rank = -1;
-  /// Each step's number, with 0, 1, ... for its repetitions (schedule.per = "epoch"). Without steps, each window counts
-  /// as one step.
+  /// Step number, and 0, 1, ... for its repetitions (schedule.per = "epoch"). Without steps, each window counts as one.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::int64_t> step_ns, communication_ns, launches, mpi_bytes;
-  double cpus_used = -1;  // mean number of busy CPUs; -1 = unknown
+  double cpus_used = -1;  // -1 = unknown
   std::map<std::pair<RowKind, std::string>, ProfileRow> rows;
 };
 
 /// Sums over the machines of a run, in CPUs: 0.5 = one CPU for half of the time.
 struct MachineLoad {
   double cpus = 0;
-  double own = 0;     // by the recorded ranks
-  double others = 0;  // by all other processes
+  double own = 0;  // used by the recorded ranks
+  double others = 0;
   double waited = 0;  // ready threads that waited for a CPU; may exceed `cpus`
-  double stolen = 0;  // CPU time that hosts of virtual machines took from the ranks
+  double stolen = 0;  // taken from the ranks by hosts of virtual machines
 };
 
 struct RunProfile {
@@ -79,7 +78,7 @@ struct CompareOptions {
   double tolerance = 0.10;
   double floor_us = 100;
   double alpha = 0.01;
-  /// Growth of CPU time that is ignored if BASE has fewer than three runs; 1 = to twice.
+  /// See rule 5 above; 1 = to twice.
   double cpu_noise = 1;
 };
 
@@ -105,10 +104,9 @@ struct Comparison {
   bool failed() const;
 };
 
-/// Throws std::runtime_error if the runs cannot be compared: different ranks, only one has steps, or no step is in
-/// both.
+/// Throws std::runtime_error if the ranks differ, only one run has steps, or no step is in both.
 Comparison compare_runs(const std::vector<RunProfile>& base, const RunProfile& run, const CompareOptions& options);
-/// Checks the rules of [check]. Relative paths of baselines start at the folder of `spec_path`.
+/// Relative paths of baselines start at the folder of `spec_path`.
 Comparison check_rules(const Spec& spec, const std::string& spec_path, const RunProfile& run,
                        const CompareOptions& options);
 void append(Comparison& to, Comparison&& more);

@@ -8,7 +8,7 @@
 
 namespace profshim {
 
-/// How the offset between two clocks was found.
+/// Source of the offset between two clocks.
 enum class ClockSync : std::uint8_t {
   kCollective,  // from events that both ranks share; without any, kAnchors
   kAnchors,     // from the wall clocks of the hosts
@@ -28,9 +28,9 @@ struct MergeOptions {
 struct MergedRank {
   std::string path, host;
   int rank = -1;
-  std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes have higher ones
+  std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes have higher pids
   std::string clock;           // "reference", "same host", "collectives", "anchors", "assumed"
-  std::uint64_t moments = 0;   // bounds on its clock from shared events
+  std::uint64_t moments = 0;   // number of shared events that bound its clock
   double offset_us = 0;        // added to its times, at offset_at_ns of its own clock
   std::int64_t offset_at_ns = 0;
   double drift_ppm = 0;  // microseconds per second
@@ -48,7 +48,6 @@ struct MergeResult {
   std::uint64_t messages_left_out = 0;                        // not drawn: sends and receives differ in number
 };
 
-/// Reads every file twice, which saves memory.
 MergeResult merge_traces(const MergeOptions& options);
 
 }  // namespace profshim

@@ -16,13 +16,13 @@ struct ReportFinding {
   std::string text;
 };
 
-/// A diagram. In `values`, NaN = no value.
+/// NaN in `values` = no value.
 struct ReportPlot {
   enum class Kind : std::uint8_t { kLines, kStackedBars, kBars };
   struct Series {
     std::string label;
     std::vector<double> values;
-    bool quiet = false;  // drawn in gray, as idle time
+    bool quiet = false;  // drawn in gray
     int color = -1;      // index into the page's colors; -1 = index of the series
   };
   std::string key;  // also the HTML id
@@ -33,7 +33,7 @@ struct ReportPlot {
   std::vector<Series> series;
 };
 
-/// A table whose cells are colored by value. NaN = no value.
+/// NaN in `values` = no value.
 struct ReportHeatMap {
   std::string key, title, row_axis, column_axis;
   std::vector<std::string> rows, columns;
@@ -44,7 +44,7 @@ struct ReportHeatMap {
 
 struct ReportSection {
   std::string key, title;
-  std::vector<std::string> notes;  // sentences
+  std::vector<std::string> notes;
   std::vector<ReportPlot> plots;
   std::vector<ReportHeatMap> heat_maps;
   std::vector<ViewTable> tables;
@@ -62,7 +62,7 @@ struct Report {
 /// Throws std::runtime_error if a file is not a trace, has no events or belongs to another job.
 Report make_report(const std::vector<std::string>& paths);
 
-/// Returns the page, with all text escaped. It loads no other file.
+/// Escapes all text.
 std::string report_page(const Report& report);
 
 }  // namespace profshim

@@ -1,5 +1,4 @@
 // Computes PyTorch's key_averages().table() from finished traces of profshim or torch.profiler.
-// src/analysis/summary/table/key_averages.h tells which events form a row.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace profshim {
 
-/// A row of the table: all events of one name, node and side (host or device), added up.
+/// Sums over all events of one name, node and side (host or device).
 struct KeyRow {
   std::string name;
   std::string input_shapes;  // "[[2, 3], []]"; "" unless grouped by shapes
@@ -23,7 +22,7 @@ struct KeyRow {
   double self_device_us = 0, device_total_us = 0;
   double cpu_bytes = 0, self_cpu_bytes = 0;  // allocated minus released
   double device_bytes = 0, self_device_bytes = 0;
-  double flops = 0;  // of operators that have a formula
+  double flops = 0;
 
   double per_call(double sum) const { return calls == 0 ? 0 : sum / static_cast<double>(calls); }
 };
@@ -59,10 +58,9 @@ struct TableStyle {
   std::string time_unit;  // "s", "ms", "us"; "" = the unit that fits each number
 };
 
-/// Returns the allowed values of `sort_by`.
 const std::vector<std::string_view>& sort_keys();
 
-/// Returns the rows that `style` shows, in order. Throws std::runtime_error if `sort_by` is unknown.
+/// Throws std::runtime_error if `sort_by` is unknown.
 std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& style);
 
 struct TableTotals {
@@ -72,12 +70,12 @@ struct TableTotals {
 };
 TableTotals table_totals(const KeyTable& table);
 
-/// Returns the text of PyTorch's table; "" without rows.
+/// Formats the table as PyTorch does; "" without rows.
 std::string table_text(const KeyTable& table, const TableStyle& style);
-/// Writes times in microseconds.
+/// Times are in microseconds.
 std::string table_csv(const KeyTable& table, const TableStyle& style);
 
-/// Returns "1.234ms". `unit`: as TableStyle::time_unit.
+/// Returns "1.234ms". `unit`: see TableStyle::time_unit.
 std::string format_time(double us, std::string_view unit = {});
 
 }  // namespace profshim

@@ -1,5 +1,4 @@
-// The views of `profshim summary`: --kernels, --steps, --comms, --mpi. Their columns are in src/analysis/summary, in
-// *_view.h.
+// The views of `profshim summary`: --kernels, --steps, --comms, --mpi.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ enum class Unit : std::uint8_t {
   kPercent,
 };
 
-/// A cell of a ViewTable; std::monostate = unknown.
+/// std::monostate = unknown.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 struct ViewColumn {
@@ -56,8 +55,7 @@ struct Views {
 /// Throws std::runtime_error if a file is not a trace or has no events.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
-/// Keeps `row_limit` rows of each table, or of each value of the first column (`limit_each`); -1 = all. Adds a note if
-/// it removes any.
+/// `row_limit`: -1 = all. Adds a note if rows are removed.
 void limit_rows(View& view, std::int64_t row_limit);
 
 /// `time_unit`: "s", "ms", "us"; "" = the unit that fits each number.

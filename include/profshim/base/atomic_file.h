@@ -7,8 +7,8 @@
 
 namespace profshim {
 
-/// Writes a hidden file with a random name (".NAME.XXXX.tmp") in the same folder and renames it at the end. Other users
-/// cannot guess that name and place a link there. publish(kKeepExisting) fails with EEXIST instead of replacing a file.
+/// Writes .NAME.XXXX.tmp in the same folder; publish() renames it. XXXX is random: other users cannot place a link
+/// there. publish(kKeepExisting) fails with EEXIST instead of replacing a file.
 class AtomicFile {
  public:
   AtomicFile() = default;
@@ -16,17 +16,17 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  // removes an unpublished file
   bool open(const std::string& final_path);
-  /// Opens `name` below `folder`, in which other users may write; creates subfolders. Follows only links that belong to
-  /// this user or root. `folder_fd` >= 0 is used instead of `folder`.
+  /// Other users may write in `folder`: only links that belong to this user or root are followed. Creates subfolders.
+  /// `folder_fd` >= 0 is used instead of `folder`.
   bool open(const std::string& folder, const std::string& name, int folder_fd = -1);
   bool write(const void* data, std::size_t size);
   enum class Existing : std::uint8_t { kReplace, kKeepExisting };
   bool publish(Existing existing);
   std::uint64_t size() const { return size_; }
   int error() const { return error_; }  // errno of the first failure
-  /// Returns the time of writing by the file system's clock, since the epoch; 0 = unknown.
+  /// Time of the last write by the file system's clock, since the epoch; 0 = unknown.
   std::int64_t written_at_ns() const;
-  /// Returns the file's inode, which publish() keeps; 0 = unknown.
+  /// publish() keeps the inode. 0 = unknown.
   std::uint64_t inode() const;
 
  private:

@@ -14,7 +14,7 @@ using Ticks = std::uint64_t;
 
 enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
-/// One moment, read on the recording clock, CLOCK_MONOTONIC and CLOCK_REALTIME.
+/// One moment on three clocks.
 struct Anchor {
   Ticks ticks = 0;
   std::int64_t monotonic_ns = 0;
@@ -27,7 +27,7 @@ extern ClockKind kind;  // written by choose_clock(), before any event
 
 /// Chooses the TSC (if it is invariant) or Arm's counter, if the kernel uses it too; else CLOCK_MONOTONIC.
 ClockKind choose_clock();
-/// Returns the clock's name in traces: "monotonic", "tsc" or "arm_counter".
+/// The name in traces: "monotonic", "tsc" or "arm_counter".
 const char* name_of(ClockKind kind);
 /// For tests.
 void use_clock(ClockKind kind);
@@ -39,10 +39,10 @@ inline std::int64_t monotonic_ns() {
 }
 std::int64_t realtime_ns();
 
-/// Returns the time now, from the counter's register or the vDSO. Thread-safe.
+/// Reads a register or the vDSO. Thread-safe.
 inline Ticks ticks() {
 #if defined(__x86_64__)
-  // This is __rdtsc(), without x86intrin.h, which compiles slowly.
+  // Equals __rdtsc(), whose header x86intrin.h compiles slowly.
   if (__builtin_expect(clock_detail::kind == ClockKind::kTsc, 1)) return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
   if (__builtin_expect(clock_detail::kind == ClockKind::kArmCounter, 1)) {
@@ -54,23 +54,23 @@ inline Ticks ticks() {
   return static_cast<Ticks>(monotonic_ns());
 }
 
-/// Reads all clocks several times and returns the fastest reading.
+/// Returns the fastest of several readings.
 Anchor take_anchor();
 
 /// Converts ticks to nanoseconds since the epoch, linearly between anchors. Intervals follow CLOCK_MONOTONIC. The
 /// offset to the wall clock is the first anchor's, so that a step of the wall clock changes no duration.
-/// Accepts the anchors of a damaged spool: results lie between 1970 and 2262.
+/// Accepts any anchors (damaged spool): results lie between 1970 and 2262.
 class ClockMap {
  public:
   explicit ClockMap(std::vector<Anchor> anchors, ClockKind kind);
   std::int64_t unix_ns(Ticks t) const;
-  /// Returns how far the wall clock was stepped or slewed between the first and last anchor.
+  /// Step or slew of the wall clock between the first and last anchor.
   std::int64_t realtime_shift_ns() const;
-  /// Returns the mean rate from first to last anchor, clamped to 0.001 ... 1000.
+  /// Mean from first to last anchor, clamped to 0.001 ... 1000.
   double ticks_per_ns() const;
 
  private:
-  /// The conversion from `ticks` on. `rate`: nanoseconds per tick.
+  /// Valid from `ticks` on. `rate`: nanoseconds per tick.
   struct Segment {
     Ticks ticks;
     std::int64_t unix_ns;
@@ -79,7 +79,7 @@ class ClockMap {
   std::vector<Anchor> anchors_;
   std::vector<Segment> segments_;
   ClockKind kind_;
-  mutable std::size_t last_ = 0;  // last segment used; most conversions ascend
+  mutable std::size_t last_ = 0;  // last segment used: the next search starts there
 };
 
 }  // namespace profshim

@@ -1,4 +1,4 @@
-// The command line, and its form in traces, spools and messages.
+// The command line of this process.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Reads files, creates folders, opens high descriptors.
 #pragma once
 
 #include <string>
@@ -6,7 +5,7 @@
 
 namespace profshim {
 
-/// Reads a whole file. Returns false and sets `error` to an errno on failure.
+/// Returns false and sets `error` to an errno on failure.
 bool read_file(const std::string& path, std::string& text, int& error);
 /// As mkdir -p. Returns 0 or an errno.
 int make_folders(const std::string& path);

@@ -1,4 +1,3 @@
-// Shell-style patterns.
 #pragma once
 
 #include <string_view>

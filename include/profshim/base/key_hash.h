@@ -1,4 +1,4 @@
-// Hashes keys with several parts. Equal keys have equal hashes in all files.
+// Hashes keys with several parts. The hash of a key is the same in all processes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace profshim {
 
 inline constexpr std::uint64_t kKeyStart = 0xcbf29ce484222325ull;
 
-/// Adds a part to the key.
+/// Call once per part, first with kKeyStart.
 inline std::uint64_t mixed(std::uint64_t key, std::string_view text) {
   for (const char c : text) key = (key ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return (key ^ 0xff) * 0x100000001b3ull;

@@ -1,4 +1,3 @@
-// The log: single lines to stderr or a file.
 #pragma once
 
 #include <cstdarg>
@@ -10,11 +9,11 @@ namespace profshim {
 enum class LogLevel : std::uint8_t { kQuiet, kError, kWarn, kInfo, kDebug };
 
 namespace log {
-/// Remembers which file stderr is: no line may go to a file that the job opens later as descriptor 2.
+/// Remembers the file at descriptor 2: no line may go to a file that the job opens later as descriptor 2.
 void note_stderr();
 void set_level(LogLevel level);
 LogLevel level();
-/// Sets the file used instead of stderr ("" = stderr); opened for each line.
+/// "" = stderr. The file is opened for each line.
 void set_file(std::string path);
 void set_rank(int rank);
 /// Writes "profshim: rank R: text\n" with one write(2); drops lines above the level. Thread-safe; not for the hot path.

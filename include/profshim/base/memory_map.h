@@ -1,4 +1,4 @@
-// The memory map of this process: /proc/self/maps, see proc(5).
+// The mappings of this process: /proc/self/maps, see proc(5).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace profshim {
 struct MemoryMapping {
   std::uint64_t begin = 0, end = 0, offset = 0;  // offset: in the file
   bool is_readable = false, is_writable = false, is_executable = false;
-  std::string path;  // "" = no file; "[heap]", "[stack]" ... come from the kernel
+  std::string path;  // "" = no file; also "[heap]", "[stack]", ...
 };
-/// Parses a line of the map. Returns false if it is no mapping.
+/// Parses a line of /proc/self/maps. Returns false if it is no mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
-/// Visits all mappings by ascending address. Returns false if the map cannot be opened. Thread-safe.
+/// Visits mappings by ascending address. Returns false if /proc is not readable. Thread-safe.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// Suggestions for misspelled words.
 #pragma once
 
 #include <string_view>

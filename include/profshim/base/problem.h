@@ -1,4 +1,3 @@
-// A problem in the input, with its place.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The identity of a process, and the rule by which claims, spools and `profshim recover` decide whether it is alive.
+// Identifies a process and decides whether it is alive.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace profshim {
 
-/// Identifies a process among all machines and containers.
+/// Unique among all machines and containers.
 struct ProcessIdentity {
   std::string host;
   int pid = 0;                      // in its own PID namespace
@@ -22,12 +22,12 @@ ProcessIdentity own_identity();
 
 /// Returns "node7 4711 123456 4026531836 0b4f...".
 std::string to_text(const ProcessIdentity& identity);
-/// Parses the result of to_text(), or its earlier form: host, PID, start time.
+/// Also parses the earlier form of to_text(): host, PID, start time.
 bool parse_identity(std::string_view text, ProcessIdentity& identity);
 
 enum class Life : std::uint8_t { kAlive, kDead };
 
-/// A process that cannot be seen counts as dead after this time without a sign of life.
+/// See life_of().
 inline constexpr std::int64_t kSilentFor_ns = 30'000'000'000;
 
 /// If can_be_seen(), PID and start time decide. Otherwise (another host or container, no /proc, hidepid) the process is
@@ -38,9 +38,9 @@ Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::in
 /// True if our /proc shows the process: same machine and PID namespace.
 bool can_be_seen(const ProcessIdentity& identity);
 
-/// Returns the start time in clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.
+/// Clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.
 std::uint64_t process_start_time(int pid);
-/// Returns the parent's PID; 0 = unknown.
+/// 0 = unknown.
 int parent_process(int pid);
 
 }  // namespace profshim

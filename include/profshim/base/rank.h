@@ -1,4 +1,3 @@
-// The rank of this process, from the environment variables of launchers and schedulers.
 #pragma once
 
 #include <string>
@@ -6,7 +5,7 @@
 
 namespace profshim {
 
-/// -1 = unknown.
+/// The rank of this process in its job; -1 = unknown.
 struct Rank {
   int rank = -1;
   int world_size = -1;
@@ -14,14 +13,14 @@ struct Rank {
   int local_world_size = -1;
   int node_rank = -1;
   std::string host;
-  std::string source;  // of `rank`: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
+  std::string source;  // source of `rank`: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
 };
 
 /// Reads the variables of torchrun, Open MPI, PMIx, hydra, PALS, MVAPICH, Flux, JSM and Slurm, in this order of trust.
 Rank rank_from_environment();
 
-/// Returns the rank that the program has set (torch.distributed under Lightning), with local and node rank from the
-/// environment unless WORLD_SIZE there differs.
+/// For a rank that the program has set (torch.distributed under Lightning). Local and node rank come from the
+/// environment, unless WORLD_SIZE there differs.
 Rank rank_from_program(int rank, int world_size, const char* source);
 
 /// Returns the environment variables that contradict `actual`, each as "NAME=value".

@@ -11,13 +11,13 @@
 
 namespace profshim {
 
-/// Returns 16 random hex digits for a file name.
+/// Returns 16 hex digits.
 std::string random_text();
 
 /// As open_high() (base/files.h).
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode = 0666);
 
-/// Owns a file descriptor. The destructor preserves errno.
+/// The destructor preserves errno.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -38,24 +38,22 @@ class Descriptor {
 inline constexpr std::uint64_t kMostSmallFile = 64 << 10;
 inline constexpr std::uint64_t kMostManifest = 16 << 20;
 
-/// Opens a regular file. A relative path starts at `folder_fd`. errno: ELOOP for a link, EINVAL for other non-regular
-/// files.
+/// A relative path starts at `folder_fd`. errno: ELOOP for a link, EINVAL for other non-regular files.
 Descriptor open_regular(const std::string& path, struct stat& found, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Reads a whole file. Returns false and sets `error` on failure: EFBIG beyond `most_bytes`, EINVAL for a non-regular
-/// file, ELOOP for a link.
+/// `error` on failure: EFBIG beyond `most_bytes`, ELOOP for a link, EINVAL for other non-regular files.
 bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::string& text, int& error,
                      struct stat* found = nullptr, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Opens a folder. Trusts all parts of the path but the last: if that is a link, it must belong to us, root, or the
+/// Trusts all parts of the path but the last: if that is a link, it must belong to us, root, or the
 /// owner of its target.
 Descriptor open_folder(const std::string& path);
 
-/// Opens `below` ("a/b"; "" = the folder itself); creates missing folders. Links on the way must belong to us or root
-/// (else ELOOP).
+/// `below`: "a/b"; "" = the folder itself. Creates missing folders. Links on the way must belong to us or root (else
+/// ELOOP).
 Descriptor open_folder_below(int folder_fd, const std::string& below);
 
-/// Removes the entry `name` if it still is the file `expected`. Returns true if the entry no longer exists.
+/// Returns true if the entry no longer exists.
 bool remove_if_same(int folder_fd, const std::string& name, const struct stat& expected);
 
 }  // namespace profshim

@@ -24,7 +24,6 @@ void store_words(T& to, const T& value) {
   }
 }
 
-/// Any thread may call it.
 template <class T>
 T load_words(const T& from) {
   static_assert(kIsWords<T>);

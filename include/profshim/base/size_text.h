@@ -1,4 +1,3 @@
-// Sizes in bytes as text.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@ namespace profshim {
 
 /// Parses "2GiB", "512 MB" or "1024". Returns false if the text is not a size.
 bool parse_size(std::string_view text, std::uint64_t& bytes);
-/// Returns for example "1.5 GiB".
+/// Returns "1.5 GiB".
 std::string format_size(std::uint64_t bytes);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// The version of profshim.
 #pragma once
 
 #include <string_view>
