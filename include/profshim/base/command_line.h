@@ -1,4 +1,3 @@
-// The command line of this process.
 #pragma once
 
 #include <string>

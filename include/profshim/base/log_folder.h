@@ -1,4 +1,4 @@
-// The destination of log lines once descriptor 2 is no longer the original stderr.
+// Log lines once descriptor 2 is no longer the original stderr.
 #pragma once
 
 #include <string>

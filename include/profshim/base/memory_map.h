@@ -8,7 +8,7 @@
 namespace profshim {
 
 struct MemoryMapping {
-  std::uint64_t begin = 0, end = 0, offset = 0;  // offset: in the file
+  std::uint64_t begin = 0, end = 0, offset = 0;  // offset: of `begin` in the file
   bool is_readable = false, is_writable = false, is_executable = false;
   std::string path;  // "" = no file; also "[heap]", "[stack]", ...
 };

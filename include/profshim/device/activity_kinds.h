@@ -1,4 +1,3 @@
-// CUPTI's kinds of copies and synchronizations, as stored in GpuArgs::kind.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ constexpr CopyKinds copy_kinds(std::uint16_t packed) {
           static_cast<std::uint16_t>(packed >> 8 & 15)};
 }
 
-/// True for kernels, copies, memsets and graphs, which occupy a stream.
+/// True for activities that occupy a stream.
 constexpr bool is_device_activity(HookId hook) {
   return hook == HookId::kKernel || hook == HookId::kMemcpy || hook == HookId::kMemcpyPeer || hook == HookId::kMemset ||
          hook == HookId::kGraphRun;

@@ -1,4 +1,3 @@
-// Names of CUDA runtime and driver functions.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +6,7 @@
 namespace profshim {
 
 /// Removes version and stream suffixes: "cudaMemcpyAsync" for "cudaMemcpyAsync_ptsz_v7000", "cudaLaunchKernel" for
-/// "__cudaLaunchKernel_v13000". Keeps "_v2" (cudaStreamGetCaptureInfo_v2 is a separate function). Returns a part of
-/// `name`.
+/// "__cudaLaunchKernel_v13000". Keeps "_v2": cudaStreamGetCaptureInfo_v2 is a separate function.
 constexpr std::string_view plain_api_name(std::string_view name) {
   if (name.starts_with("__cuda")) name.remove_prefix(2);
   const std::size_t last = name.find_last_not_of("0123456789");

@@ -1,5 +1,5 @@
-// The device of each CUDA context, for CUPTI's records of synchronizations and streams, which name only the context.
-// Not thread-safe.
+// Maps CUDA contexts to devices: CUPTI's records of synchronizations and streams name only the context. Not
+// thread-safe.
 #pragma once
 
 #include <algorithm>

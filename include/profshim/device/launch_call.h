@@ -1,17 +1,16 @@
-// Decides which CUDA API call is the launch. The runtime launches through the driver, so CUPTI may report two calls
-// with one correlation id.
+// The CUDA runtime launches through the driver, so CUPTI may report two API calls with one correlation id.
 #pragma once
 
 #include "profshim/event.h"
 
 namespace profshim {
 
-/// True if `inner` ran during `outer`. Both are kCudaApi events of one thread.
+/// Both are kCudaApi events of one thread.
 constexpr bool is_made_inside(const Event& inner, const Event& outer) {
   return inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
-/// True if `call`, not `other`, is the launch; both have one correlation id.
+/// Both have one correlation id.
 constexpr bool is_launch_rather_than(const Event& call, const Event& other) {
   return call.api.is_runtime > other.api.is_runtime;
 }

@@ -1,4 +1,3 @@
-// Tells possible times in CUPTI's records from impossible ones.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,7 @@
 
 namespace profshim {
 
+/// Counts CUPTI's records with impossible times.
 struct ImpossibleTimes {
   std::uint64_t zero = 0;  // begin or end 0: CUPTI ran out of device memory, or the activity never ended
   std::uint64_t reversed = 0;
@@ -15,7 +15,7 @@ struct ImpossibleTimes {
   std::uint64_t all() const { return zero + reversed + outside; }
   bool operator==(const ImpossibleTimes&) const = default;
 
-  /// Returns true for possible times, within [earliest, latest]. Otherwise counts the reason.
+  /// Returns false, and counts the reason, if the times are impossible.
   bool admit(Ticks begin, Ticks end, Ticks earliest, Ticks latest) {
     if (begin == 0 || end == 0) {
       ++zero;

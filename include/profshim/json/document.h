@@ -12,17 +12,16 @@ namespace profshim {
 
 class JsonDocument {
  public:
-  /// A value; lives as long as the document.
+  /// Valid as long as the document.
   class Node {
    public:
     bool is_object() const;
-    /// Returns the first member with this key; an absent node if there is none.
+    /// Returns the first member with this key.
     Node member(std::string_view key) const;
-    /// Returns the elements of a list; else nothing.
     std::vector<Node> elements() const;
 
     bool is_text() const;
-    /// Returns the decoded text, else "". Bytes that are not UTF-8 are kept.
+    /// Keeps bytes that are not UTF-8.
     std::string text() const;
     /// Return `otherwise` unless the value is a whole number in range.
     int small_integer(int otherwise) const;

@@ -10,7 +10,6 @@
 
 namespace profshim {
 
-/// The input text, read in blocks of 256 KiB.
 class JsonStream {
  public:
   /// Returns the number of bytes read, at most `size`; 0 = end of text.
@@ -26,15 +25,15 @@ class JsonStream {
   bool at_end() const { return at_ == end_; }
   /// The unread part of the current block.
   std::string_view ahead() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
-  /// Moves to `place`, behind a token inside ahead(). For an on_close() that has parsed the following values itself:
-  /// the parser then takes the bracket at `place`, which must equal on_close()'s argument.
+  /// For an on_close() that has parsed the next values itself: the parser continues at `place`, inside ahead(). The
+  /// bracket there must equal on_close()'s argument.
   void skip_to(const char* place) {
     at_ = place;
     token_done();
   }
-  /// Counts the limit of 64 MiB for the next token from here.
+  /// The next token's limit, kMaxTokenBytes, counts from here.
   void token_done() { token_at_ = position(); }
-  /// True if the text was cut off at a token, or a gap between tokens, longer than 64 MiB.
+  /// True if the text was cut off at a token, or a gap between tokens, longer than kMaxTokenBytes.
   bool token_too_long() const { return too_long_; }
 
   // For the parser: a zero byte ends the text.
@@ -61,7 +60,7 @@ class JsonStream {
   bool too_long_ = false;
 };
 
-/// Receives tokens in order; their views are valid during the call. A function that returns false ends the parsing.
+/// Views are valid during the call. A function returns false to end the parsing.
 class JsonHandler {
  public:
   virtual ~JsonHandler() = default;
@@ -72,12 +71,12 @@ class JsonHandler {
   virtual bool on_key(std::string_view decoded) = 0;
   /// `bracket`: '{' or '['.
   virtual bool on_open(char bracket) = 0;
-  /// `bracket`: '}' or ']'. The stream still stands before it.
+  /// `bracket`: '}' or ']'. The stream is still before it.
   virtual bool on_close(char bracket) = 0;
 };
 
 /// Parses one JSON value without recursion; checks UTF-8. Returns "", or an error, also if the handler ended the
-/// parsing. The stream then stands behind the value or at the error.
+/// parsing. Leaves the stream behind the value or at the error.
 std::string parse_json_stream(JsonStream& stream, JsonHandler& handler);
 
 }  // namespace profshim

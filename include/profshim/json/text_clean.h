@@ -1,4 +1,3 @@
-// Finds and replaces invalid UTF-8, and quotes texts for JSON.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ std::size_t utf8_sequence(std::string_view text);
 /// Replaces each byte outside a well-formed UTF-8 sequence with U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// Returns `text` as a quoted JSON string. Bytes that are not UTF-8 are kept.
+/// Returns a quoted JSON string. Keeps bytes that are not UTF-8.
 std::string quoted_bytes(std::string_view text);
 
 }  // namespace profshim::trace_detail

@@ -1,5 +1,4 @@
-// JsonWriter: builds JSON text, with commas, quotes and escapes. The caller closes what it opens. Not for hooks: it
-// allocates.
+// JsonWriter: builds JSON text. Not for hooks: it allocates.
 #pragma once
 
 #include <concepts>
@@ -30,17 +29,17 @@ class JsonWriter {
   JsonWriter& value(Integer number) {
     return raw(std::to_string(number));
   }
-  /// Writes 17 digits, from which the same number is read back; null for NaN and infinity.
+  /// 17 digits, so that readers get the same number; null for NaN and infinity.
   JsonWriter& value(double number);
   template <class Value>
   JsonWriter& value(const std::optional<Value>& of) {
     return of ? value(*of) : null();
   }
-  /// Writes a text, such as a path, of which every byte must be kept.
+  /// Keeps bytes that are not UTF-8, such as in a path.
   JsonWriter& bytes(std::string_view text);
   JsonWriter& decimal(double number, int decimals);
   JsonWriter& null() { return raw("null"); }
-  /// Writes `json` unchanged; the caller makes sure that it is valid.
+  /// `json` must be valid.
   JsonWriter& raw(std::string_view json);
 
   template <class Value>
@@ -65,12 +64,12 @@ class JsonWriter {
   JsonWriter& open(char bracket);
   JsonWriter& close(char bracket);
   void separate();
-  bool break_line();  // false unless line() was called
+  bool break_line();
   void new_line(int indent);
 
   Layout layout_;
   int depth_ = 0;
-  bool first_ = true;  // no comma before the next member or element
+  bool first_ = true;
   bool after_key_ = false;
   int line_ = -1;  // indentation from line(); -1 = no new line
   std::string text_;

@@ -6,8 +6,8 @@
 
 namespace profshim::output {
 
-/// Leaves a mark for `topic` ("disk", "windows"). Returns true if the caller should print: the mark is new or cannot be
-/// written. `base_time_ns` distinguishes runs in one folder.
+/// Returns true if the caller should print: the mark for `topic` ("disk") is new or cannot be written. `base_time_ns`
+/// distinguishes runs in one folder.
 bool claim_job_line(const std::string& folder, const char* topic, std::int64_t base_time_ns);
 
 /// Removes the run's marks if no rank records anymore. Call after release_claim().

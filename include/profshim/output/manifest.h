@@ -25,7 +25,7 @@ struct Manifest {
   std::int64_t steps_seen = 0, updated_ns = 0;
   std::vector<ManifestWindow> windows;
   std::vector<std::string> problems;
-  std::string path;  // of the file read
+  std::string path;
 };
 /// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 is used instead of the path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
@@ -35,7 +35,7 @@ std::vector<Manifest> read_manifests(const std::string& folder);
 std::string manifest_text(const Manifest& manifest);
 /// Returns false if `text` is not a manifest. Paths that leave the folder become "".
 bool parse_manifest(std::string_view text, Manifest& manifest);
-/// Reads one file, relative to `folder_fd` if >= 0. Returns false if it is not regular, too large, or no manifest.
+/// A relative path starts at `folder_fd` if >= 0. Returns false if it is not regular, too large, or no manifest.
 bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);
 
 }  // namespace profshim::output

@@ -1,5 +1,4 @@
-// Writes traces from the spools of dead processes, for `profshim recover`, `profshim run`, and the writer thread of a
-// later process.
+// Writes traces from the spools of dead processes, for `profshim recover`, `profshim run`, and the writer thread.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +16,9 @@ struct RecoverNote {
   std::string spool;         // path of the spool or folder, or as the user typed it
   int rank = -1;             // -1 = unknown
   std::int64_t window = -1;  // -1 = not about one window
-  std::string file;          // the written trace; "" = none
-  std::string text;          // one line for the user
-  bool running = false;      // the process is alive: nothing is lost yet
+  std::string file;          // trace; "" = none
+  std::string text;
+  bool running = false;  // the process is alive
 };
 
 enum class RecoverOutcome : std::uint8_t {
@@ -49,7 +48,7 @@ struct OpenFolder {
   std::string path;  // absolute
   struct stat found {};
 };
-/// Follows links. On failure `fd` is -1 and errno is set.
+/// Follows links. Sets errno on failure.
 OpenFolder open_run_folder(const std::string& path);
 /// Returns the names that end in ".spool", sorted.
 std::vector<std::string> spool_entries(const OpenFolder& folder);
