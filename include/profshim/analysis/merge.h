@@ -30,7 +30,7 @@ struct MergedRank {
   int rank = -1;
   std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes have higher pids
   std::string clock;           // "reference", "same host", "collectives", "anchors", "assumed"
-  std::uint64_t moments = 0;   // number of shared events that bound its clock
+  std::uint64_t moments = 0;   // number of bounds on its clock from shared events
   double offset_us = 0;        // added to its times, at offset_at_ns of its own clock
   std::int64_t offset_at_ns = 0;
   double drift_ppm = 0;  // microseconds per second

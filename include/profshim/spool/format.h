@@ -1,12 +1,11 @@
-// Layout of the spool, the file that holds a rank's events until they are written as traces: plain data at fixed
-// offsets. The job maps it MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it.
-// Fields shared by threads are lock-free, address-free std::atomics.
+// Layout of the spool, the file that holds a rank's events until they are written as traces. The job maps the file
+// MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it. Fields shared by threads
+// are lock-free, address-free std::atomics.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
-// A chunk (64 KiB) holds runs; a run is a RunHeader and events of one thread. Threads share chunks; a busy thread takes
-// whole chunks. A chunk is freed once every window that may need it is published (written), or by limits.on_limit =
-// "drop_old".
+// A chunk holds runs; a run is a RunHeader and events of one thread. Threads share chunks; a busy thread takes whole
+// chunks. A chunk is freed once every window that may need it is written, or by limits.on_limit = "drop_old".
 #pragma once
 
 #include <atomic>
@@ -29,7 +28,7 @@ inline constexpr std::uint32_t kMaxAnchors = 4096;
 inline constexpr std::uint32_t kMaxPending = 1u << 16;
 inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
 #else
-// Small for the fuzzer (make fuzz): a damaged count makes readers scan whole tables.
+// For the fuzzer (make fuzz): a damaged count makes readers scan whole tables.
 inline constexpr std::uint32_t kMaxThreads = 4;
 inline constexpr std::uint32_t kMaxDefinitions = 64;
 inline constexpr std::uint32_t kMaxWindows = 8;
@@ -38,19 +37,18 @@ inline constexpr std::uint32_t kMaxAnchors = 32;
 inline constexpr std::uint32_t kMaxPending = 32;
 inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
 #endif
-/// Returns the index in anchors[]. Anchor 0 is kept, because it fixes the offset to the wall clock; the newest others
-/// form a ring.
+/// Anchor 0 is kept: it fixes the offset to the wall clock. The newest others form a ring.
 constexpr std::uint64_t anchor_place(std::uint64_t number) {
   return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
 }
 inline constexpr std::uint32_t kMaxOpenCalls = 62;
 inline constexpr std::uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Event);
-inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run that fills its chunk
+inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // without the headers of the chunk and its run
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
-/// Marks the Thread and the runs of CUPTI's events, instead of a tid.
+/// The tid of CUPTI's events.
 inline constexpr std::int32_t kDeviceTid = -1;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut and end with "..."
-inline constexpr std::uint32_t kMaxText = 1u << 20;  // limit of other texts, such as JSON values
+inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts, such as JSON values
 
 /// Precedes a text in the string arena. The text's StringId is the arena offset of this header / 16.
 struct StringHeader {
@@ -102,18 +100,18 @@ struct Window {
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
   std::atomic<Ticks> end;        // 0 while open
-  std::uint64_t first_mark;      // number of its first StepMark; kNoMark without steps
-  std::uint64_t end_mark;        // number of the closing StepMark, or one past the last
+  std::uint64_t first_mark;      // kNoMark without steps
+  std::uint64_t end_mark;        // the closing StepMark, or one past the last
   std::uint64_t dropped_before;  // events that the process lost before the window opened
   std::atomic<std::uint64_t> dropped_after;
   std::atomic<Ticks> last_step_end;  // end of the last step's range; 0 = unknown
-  std::uint32_t limit_reason;        // StringId of the limit that closed it
+  std::uint32_t limit_reason;        // StringId
   std::uint32_t complete;            // 1 = holds all intended steps
   std::uint64_t threadless_before;   // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
-  std::uint32_t epoch;  // epoch in which it opened
+  std::uint32_t epoch;
   std::uint32_t reserved;
-  std::atomic<std::uint64_t> file;  // inode of its trace, set just before the file gets its name; else 0
+  std::atomic<std::uint64_t> file;  // inode of its trace, set just before the trace gets its name; else 0
   std::uint64_t reserved_2[2];
 };
 static_assert(sizeof(Window) == 128);
@@ -130,12 +128,11 @@ struct alignas(64) Thread {
   std::uint32_t open_calls;
   std::uint32_t index;
   std::uintptr_t outermost[3];  // for recorder::LayerScope: stack address of the outermost call of kNone, kMpi, kNccl
-  // Second cache line.
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
   std::atomic<std::uint64_t> dropped;   // events lost by all threads that had this block
-  std::atomic<std::uint32_t> sequence;  // runs taken by all these threads
-  std::uint32_t runs;                   // runs taken by the present thread
+  std::atomic<std::uint32_t> sequence;  // runs of all these threads
+  std::uint32_t runs;                   // runs of the present thread
   std::atomic<std::uint32_t> nowhere;   // `count` points here while the thread has no run
   char name[16];
   std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads; null = no run
@@ -148,8 +145,8 @@ static_assert(sizeof(Thread) == 64 * 64);
 enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
 struct alignas(64) ChunkHeader {
   std::atomic<ChunkState> state;
-  std::atomic<std::uint32_t> next;   // chunk in the free or sealed list
-  std::atomic<std::uint32_t> users;  // runs that a thread has or may get
+  std::atomic<std::uint32_t> next;   // next chunk in the free or sealed list
+  std::atomic<std::uint32_t> users;  // number of runs that a thread has or may get
   std::uint32_t reserved0;
   Ticks latest;  // once sealed: end of its latest event; 0 = no event
   std::uint32_t reserved1[10];
@@ -168,7 +165,7 @@ struct alignas(64) RunHeader {
 };
 static_assert(sizeof(RunHeader) == 64 && offsetof(RunHeader, count) == 0);
 
-/// Counts lost events of threads without a block. Several counters, because many threads count at once.
+/// Lost events of threads without a block. Several counters, because many threads count at once.
 struct alignas(64) ThreadlessCount {
   std::atomic<std::uint64_t> events;
 };
@@ -187,14 +184,14 @@ struct SpoolHeader {
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
   std::uint64_t pid_start_time;
-  std::int32_t step_tid;  // thread whose step boundaries count; 0 = none yet
+  std::int32_t step_tid;  // thread whose step boundaries count; 0 = none
   std::int64_t base_time_ns;
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
   std::atomic<std::uint32_t> finished;  // 1 = nothing to recover
-  StringId process;                     // ProcessIdentity as text; 0 = not written
+  StringId process;                     // ProcessIdentity as text
   std::atomic<std::uint64_t> arena_used;
   std::atomic<std::uint64_t> definitions;
-  std::atomic<std::uint64_t> windows;  // number opened so far
+  std::atomic<std::uint64_t> windows;
   std::atomic<std::uint64_t> marks;
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;

@@ -1,4 +1,3 @@
-// View: reads a live spool, or the spool file of a dead process.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 
 namespace profshim::spool {
 
-/// A run with its `count` complete events, all inside one chunk.
+/// The complete events of a run.
 struct Run {
   const RunHeader* header;
   const Event* events;
@@ -24,7 +23,7 @@ struct Run {
 /// Returns a sentence about threads without a block; "" = none.
 std::string threads_lost_sentence(const SpoolHeader& h);
 
-/// Reads a spool, but trusts no number in it: offsets and ids are checked.
+/// Reads a live spool or a spool file. Trusts no number in it: offsets and ids are checked.
 class View {
  public:
   /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
@@ -40,7 +39,7 @@ class View {
   std::string_view string(StringId id, std::size_t longest = kMaxName) const;
   const Thread& thread(std::uint32_t i) const;
   const ChunkHeader& chunk(std::uint32_t i) const;
-  /// Calls `function` for each non-empty run of a chunk, in memory order.
+  /// Visits the non-empty runs of a chunk in memory order.
   template <class Function>
   void for_each_run(std::uint32_t i, const Function& function) const {
     for (std::uint32_t slot = 1; slot < kSlotsPerChunk;) {
@@ -49,7 +48,6 @@ class View {
       slot += 1 + std::min(run.header->room.load(std::memory_order_acquire), kSlotsPerChunk);
     }
   }
-  /// The same for all chunks that hold events.
   template <class Function>
   void for_each_run(const Function& function) const {
     for (std::uint32_t i = 0; i < header_->chunk_count; ++i) {
@@ -57,8 +55,8 @@ class View {
       if (state == ChunkState::kOwned || state == ChunkState::kSealed) for_each_run(i, function);
     }
   }
-  /// Convert between an event and its number among the slots of all chunks, headers included. slot_of() takes only
-  /// events from for_each_run(), slot() only numbers from slot_of().
+  /// `number` counts the slots of all chunks, headers included. slot_of() takes only events from for_each_run(), slot()
+  /// only numbers from slot_of().
   const Event& slot(std::uint32_t number) const { return slots()[number]; }
   std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
   const Window& window(std::uint64_t number) const;  // entry number % kMaxWindows

@@ -1,4 +1,4 @@
-// The events that TraceWriter writes into a Kineto trace. src/trace/schema.h has their JSON words.
+// The events of a Kineto trace, for TraceWriter.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Category : std::uint8_t {
   kRankFlow,  // flows between ranks in merged traces: messages, requests, collectives
 };
 
-/// Valid JSON, which the writer copies without a check.
+/// The writer copies it without a check.
 struct RawJson {
   std::string_view text;
 };
@@ -40,7 +40,7 @@ struct Arg {
 struct TraceEvent {
   char phase = 'X';  // "ph": X, M, i, b, n, e, s, t, f, C
   Category category = Category::kNone;
-  std::string_view other_category;  // with kNone: a category of another tool
+  std::string_view other_category;  // with kNone
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
   /// Used instead of `pid` and `tid` if text_ids is set.

@@ -1,5 +1,4 @@
-// TraceMetadata: the members of a trace besides its events, parsed for all tools. A member with an impossible value
-// counts as absent.
+// The members of a trace besides its events. A member with an impossible value counts as absent.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace profshim {
 
-/// CPU use during the window: see kineto::CpuUse (profshim/window_trace.h).
+/// See kineto::CpuUse (profshim/window_trace.h).
 struct RecordedCpu {
   double measured_us = 0, waited_us = 0, process_us = 0, machine_us = 0, stolen_us = 0, cpus = 0;
 };
@@ -20,12 +19,12 @@ struct RecordedCpu {
 struct RecordingInfo {
   std::string run_name, command, spec_hash;
   std::string steps_source, first_step_marker;
-  std::optional<std::int64_t> window;  // its number in the run
-  bool complete = true;                // false: the end of the job cut the window
-  bool truncated = false;              // a limit of the spec closed the window
-  bool recovered = false;              // written by `profshim recover`
-  std::uint64_t dropped = 0;           // lost events
-  /// Numbers of losses, by path in the object: "device.lost_in_process", 2.
+  std::optional<std::int64_t> window;
+  bool complete = true;    // false: the end of the job cut the window
+  bool truncated = false;  // a limit of the spec closed the window
+  bool recovered = false;  // written by `profshim recover`
+  std::uint64_t dropped = 0;
+  /// Numbers of losses, by path: "device.lost_in_process", 2.
   std::vector<std::pair<std::string, std::int64_t>> losses;
   std::vector<std::string> problems;  // one sentence each: what is lost
   std::optional<RecordedCpu> cpu;
@@ -35,7 +34,7 @@ struct RecordingInfo {
 struct MergedRankInfo {
   int rank = -1;
   std::string host, clock;     // clock: see MergedRank (profshim/analysis/merge.h)
-  std::int64_t first_pid = 0;  // lowest pid of this rank; the next rank's pids are higher
+  std::int64_t first_pid = 0;  // lowest pid of this rank
   double offset_us = 0, drift_ppm = 0;
   double error_us = -1;                    // < 0: unknown
   std::optional<RecordingInfo> recording;  // of the rank's own trace
@@ -44,8 +43,7 @@ struct MergedRankInfo {
 struct TraceMetadata {
   /// Largest accepted time: three such times can be added in 64 bits.
   static constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
-  /// True if `ns`, in a trace without base time, counts from 1970 (it is after 2001), as in older Kineto, not from
-  /// boot.
+  /// In a trace without base time, times count from 1970 (older Kineto) or from boot. Later than 2001 means from 1970.
   static constexpr bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
   std::int64_t base_time_ns = 0;  // 0 = absent; at most kMaxNs
@@ -64,7 +62,7 @@ struct TraceMetadata {
   };
   std::vector<Group> groups;  // pg_config
 
-  std::string profshim;                    // the object as JSON; "" in traces of other tools
+  std::string profshim;                    // as JSON; "" in traces of other tools
   std::optional<RecordingInfo> recording;  // contents of `profshim`
   std::vector<MergedRankInfo> merged;      // empty if not merged
 

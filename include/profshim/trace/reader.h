@@ -29,15 +29,14 @@ struct ReadEvent {
   std::uint64_t offset = 0;  // byte position in the uncompressed file
 
   bool is(char letter) const { return phase.size() == 1 && phase[0] == letter; }
-  /// Returns the letter of "ph"; 0 if it is not one letter.
+  /// 0 if "ph" is not one letter.
   char letter() const { return phase.size() == 1 ? phase[0] : '\0'; }
 };
 struct TraceVisitor {
-  /// Receives each top-level member except traceEvents, as compact JSON. `before_events`: the member stands before
-  /// traceEvents.
+  /// Receives each top-level member except traceEvents, as compact JSON. `before_events`: it stands before traceEvents.
   std::function<void(std::string_view key, std::string_view json, bool before_events)> metadata;
   std::function<bool(const ReadEvent&)> event;  // returns false to stop
-  /// Receives the uncompressed file in pieces, each before the events in it.
+  /// The uncompressed file in pieces, each before the events in it.
   std::function<void(std::string_view piece)> bytes;
 };
 struct ReadResult {
@@ -47,14 +46,14 @@ struct ReadResult {
   std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
   bool bare_list = false;  // the file is a list of events: PyTorch without Kineto writes it
-  /// Number of objects with a repeated key; JSON readers disagree on its value.
+  /// Objects with a repeated key; JSON readers disagree on its value.
   std::uint64_t repeated_keys = 0;
-  std::uint64_t repeated_key_at = 0;  // byte position of the first
+  std::uint64_t repeated_key_at = 0;  // of the first
   /// Returns why the trace cannot be used; "" if it has events, even if it ends early.
   std::string useless() const;
 };
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
-/// The same from memory, for tests and fuzzers.
+/// For tests and fuzzers.
 ReadResult read_trace_bytes(std::string_view bytes, const TraceVisitor& visitor);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// TraceWriter: writes a Kineto trace as a stream into a ByteSink.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,6 @@
 
 namespace profshim {
 
-/// The members of the trace besides traceEvents.
 struct TraceHeader {
   Rank rank;
   std::string backend = "mpi";
@@ -26,7 +24,7 @@ struct TraceHeader {
   };
   std::vector<Group> groups;
   std::int64_t base_time_ns = 0;
-  /// Elements of deviceProperties as JSON, by id.
+  /// Elements of deviceProperties, as JSON.
   std::vector<std::string> devices;
   /// More members as key and JSON value: at top level, in distributedInfo, in the "profshim" object.
   std::vector<std::pair<std::string, std::string>> members;
@@ -35,11 +33,11 @@ struct TraceHeader {
   std::string trace_name;
 };
 
-/// Returns the base time for a trace with events at `unix_ns`: a multiple of 7889238 s, as in Kineto. Nanoseconds since
-/// the base are exact in a double.
+/// Returns a multiple of 7889238 s, as in Kineto, for events at `unix_ns`. Nanoseconds since the base are exact in a
+/// double.
 std::int64_t base_time_for(std::int64_t unix_ns);
 
-/// Takes a trace's bytes. Its functions return false if the writer should stop (disk full).
+/// Functions return false if the writer should stop (disk full).
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
@@ -47,12 +45,12 @@ class ByteSink {
   virtual bool close() = 0;
 };
 std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
-/// Writes one gzip member to `out`, at level 1 to 9, compressed by `threads` threads, or by the caller's if none can be
-/// started. close() ends the member and closes `out`.
+/// Writes one gzip member to `out`, at level 1 to 9. Compresses on `threads` threads, or on the caller's if none can be
+/// started. close() also closes `out`.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
-/// Never throws. After a failed write all calls do nothing. Names may hold any bytes: control characters are escaped,
-/// bytes that are not UTF-8 become U+FFFD.
+/// Writes a Kineto trace as a stream. Never throws. After a failed write all calls do nothing. Names may hold any
+/// bytes: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
 class TraceWriter {
  public:
   TraceWriter(ByteSink& sink, const TraceHeader& header);
