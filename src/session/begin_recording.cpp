@@ -26,8 +26,7 @@ namespace {
 
 constexpr std::size_t kThreadStack = 1 << 20;
 
-// A signal handler of the job must never run on our threads.
-/// Returns 0 or an errno.
+/// Returns 0 or an errno. Blocks all signals: a signal handler of the job must never run on our threads.
 int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   sigset_t all;
   sigset_t before;
@@ -162,7 +161,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   State* const s = make_state(mpi_rank);
   if (s == nullptr) return nullptr;
   s->job_signals = job_signals;
-  // Catch signals before a file exists that they would leave behind.
+  // Signals are caught before prepare() makes files that a killed process would leave behind.
   if (s->spec.output.exit_seconds > 0) ending_signals::begin(exit_ns(*s));
   const ending_signals::Blocked until_threads_run;
   std::string why_not;
@@ -170,7 +169,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
     if (!why_not.empty()) log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
     return nullptr;
   }
-  recorder::set_mode(recorder::kActive, 0);  // texts can be interned from here on
+  recorder::set_mode(recorder::kActive, 0);  // recorder::intern() works from here on
   recorder::add_anchor(take_anchor());
   fill_header(*s);
   report_spool_place(*s);
@@ -179,7 +178,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   set_up_steps(*s);
   check_disk(*s);
   s->costs.measure_base();
-  // A window of the whole run opens at once, without a warm-up.
+  // A window of the whole run has no warm-up that fills the pool.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
   recorder::add_anchor(take_anchor());

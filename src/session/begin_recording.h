@@ -1,4 +1,3 @@
-// Begins a recording: makes its folder, spool and threads.
 #pragma once
 
 #include <signal.h>
@@ -9,7 +8,7 @@ namespace profshim::session {
 
 /// Returns null if this process does not record. `job_signals`: signal mask of the calling thread.
 State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals);
-/// Returns the mode bits of a spec, without kArmed and kStacks.
+/// Returns no kArmed and no kStacks.
 std::uint32_t mode_bits(const Spec& spec);
 
 }  // namespace profshim::session

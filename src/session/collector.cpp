@@ -18,9 +18,9 @@ namespace profshim::session {
 namespace {
 
 constexpr std::uint32_t kFreeWhenIdle = 64;
-// More free chunks would slow the job: 64 MiB of pages take 30 ms of a CPU.
+// More would slow the job: 64 MiB of pages take 30 ms of a CPU.
 constexpr std::uint32_t kFreeWhenArmed = 256;  // 260 000 events
-constexpr std::uint32_t kTicksAhead = 64;      // ticks of 2 ms: a busy machine may delay this thread
+constexpr std::uint32_t kTicksAhead = 64;      // a tick takes 2 ms, or more on a busy machine
 constexpr std::uint32_t kFreeAtMost = 4096;
 constexpr double kBytesPerEvent = 150;
 constexpr double kBytesPerFrame = 60;
@@ -37,7 +37,7 @@ class Collector {
     if (device::take_overflow() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
       close_by_limit(s_, ticks(), s_.limit_device);
     }
-    enforce_limits();  // first: tend() may take long
+    enforce_limits();  // before tend(), which may take long
     const spool::Window* const window = s_.current.load();
     s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
     tend(armed);
@@ -67,7 +67,7 @@ class Collector {
         armed ? std::clamp(used_last_tick_ * kTicksAhead, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;
-    // While the writer collects events, no chunk with events is freed.
+    // The writer holds `gathering` while it collects events: no chunk with events is freed then.
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
     const auto keep_all = [] { return Ticks{1}; };
     const recorder::PoolState state =
@@ -78,7 +78,7 @@ class Collector {
     in_use_before_ = in_use;
     const Ticks dropped_at = recorder::take_first_drop();
     if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
-      // Until a closed window is written, its events stay, and the newest events are lost.
+      // The events of a closed window stay until the window is written. The newest events are lost instead.
       const bool full = state.unused == 0 && state.free < pool / 8;
       if (full && taking_back && !window_waits()) recorder::drop_oldest(pool / 8);
       return;
@@ -114,7 +114,7 @@ class Collector {
   }
 
   void take_anchor_if_due() {
-    // The first anchors are close together, so that a short run has a clock rate.
+    // The first anchors are close together: a short run needs a clock rate, too.
     const std::int64_t now = monotonic_ns();
     const std::int64_t every =
         std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));
@@ -124,7 +124,7 @@ class Collector {
     last_anchor_ns_ = now;
   }
 
-  // The C library also calls exit(0) when the last thread of a process ends.
+  // The C library, too, calls exit(0) when the last thread ends.
   void exit_if_job_threads_ended() {
     const std::int64_t now = monotonic_ns();
     if (now - last_thread_check_ns_ < kThreadCheckEvery_ns) return;
@@ -135,7 +135,7 @@ class Collector {
   }
 
   void make_time_step() {
-    // This thread starts before the session is live: an earlier boundary would be lost.
+    // A boundary before the session is live would be lost.
     if (s_.spec.steps.source != StepSource::kTime || live() == nullptr) return;
     const std::int64_t now = monotonic_ns();
     const std::int64_t every = s_.spec.steps.every_ms * 1'000'000;

@@ -31,7 +31,7 @@ std::int64_t patience_ns(const State& s, End how) {
 
 namespace {
 
-// Returns when to give up; 0 = never.
+// 0 = no deadline.
 std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
   if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
   return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
@@ -60,11 +60,11 @@ bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) 
 void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
-  // Texts can be interned only until the mode is 0.
+  // recorder::intern() works only until the mode is 0.
   device::finish(how != End::kNormal);
   call_stack::define_modules();
   recorder::set_mode(0, ~0u);
-  // The job now waits for the writer. Fails for most users: they may not lower a nice value.
+  // The job now waits for the writer. This fails for most users: they may not lower a nice value.
   setpriority(PRIO_PROCESS, static_cast<id_t>(s.writer_tid.load()), 0);
   {
     std::lock_guard lock(s.mutex);
@@ -83,11 +83,11 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   }
   recorder::header().finished.store(1);
   log_outcome(s);
-  if (s.failed.load() == 0) remove_spool(s);  // else `profshim recover` can make traces from it
+  if (s.failed.load() == 0) remove_spool(s);  // else `profshim recover` needs it
   output::release_claim(s.folder, s.rank.rank);
   output::remove_job_lines(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
-    // The collector thread gets here if the job's threads have ended.
+    // The caller is the collector thread if the job's threads have ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
     pthread_join(s.writer_thread, nullptr);
   }

@@ -1,4 +1,3 @@
-// Ends a recording: after exit() on the calling thread, otherwise (exec, _exit, signal) on the collector thread.
 #pragma once
 
 #include "profshim/ending_signals.h"
@@ -6,11 +5,11 @@
 
 namespace profshim::session {
 
-/// Returns output.exit_seconds in nanoseconds.
+/// output.exit_seconds in nanoseconds.
 std::int64_t exit_ns(const State& state);
-/// Returns the longest wait (ns) without progress of the writer.
+/// Longest wait without progress of the writer.
 std::int64_t patience_ns(const State& state, End how);
-/// Called once. Waits for the end of our threads only for End::kNormal.
+/// Runs on the thread of exit() for End::kNormal, else on the collector thread. Only kNormal joins our threads.
 void end_recording(State& state, End how, const ending_signals::Blocked& blocked);
 
 }  // namespace profshim::session

@@ -1,4 +1,3 @@
-// Catches signals that would end the process, so that the recording ends first.
 #include "profshim/ending_signals.h"
 
 #include <dlfcn.h>
@@ -20,11 +19,11 @@
 namespace profshim::ending_signals {
 namespace {
 
-// Schedulers, launchers, shells and limits send these. SIGQUIT is left out: it asks for a core dump at once.
+// Not SIGQUIT: it asks for a core dump at once.
 constexpr std::array kCaught = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
-// Launchers repeat a signal within this time. A later signal is a second request: the process ends at once.
+// Launchers repeat a signal within this time. A later signal ends the process at once.
 constexpr std::int64_t kOneRequest_ns = 1'000'000'000;
-// At `limit` the thread that ends the recording gives up. If it is stuck, the process ends this much later.
+// The thread that ends the recording gives up after `limit`. If it is stuck, the process ends this much later.
 constexpr std::int64_t kLastResort_ns = 1'000'000'000;
 constexpr std::size_t kKernelSetBytes = 8;
 
@@ -32,8 +31,8 @@ using Action = struct sigaction;
 using ActionFunction = int (*)(int, const Action*, Action*);
 constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's sigaction(), not our hook
 constinit std::atomic<pid_t> owner{0};
-// end() clears this, then its caller loads first_signal. The handler stores first_signal, then loads this. Both are
-// sequentially consistent: at least one thread sees the other's store.
+// end() clears `catching`, then its caller loads first_signal. The handler stores first_signal, then loads `catching`.
+// Both are sequentially consistent: at least one thread sees the other's store.
 constinit std::atomic<bool> catching{false};
 constinit std::atomic<std::int64_t> limit{0};
 constinit std::atomic<std::int64_t> first_at{0};
@@ -42,8 +41,8 @@ constinit siginfo_t first_info{};                // valid once first_signal is s
 constinit Action jobs_own[kCaught.size()] = {};  // guarded by `locked`
 constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
 
-// Returns without the lock after 100 ms: a longjmp() out of a handler left it held, or the waiting handler interrupted
-// its holder.
+// Returns without the lock after 100 ms: the handler may have interrupted its holder, or a longjmp() out of a handler
+// left it held.
 void lock() {
   constexpr std::int64_t kLongest_ns = 100'000'000;
   const std::int64_t until = monotonic_ns() + kLongest_ns;
@@ -51,7 +50,7 @@ void lock() {
 }
 void unlock() { locked.clear(std::memory_order_release); }
 
-/// Holds the lock and blocks all signals: a signal handler of the job may call sigaction(), too.
+/// Blocks all signals: a signal handler of the job may call sigaction(), too.
 class Locked {
  public:
   Locked() {
@@ -102,7 +101,7 @@ void catch_if_default(int index) {
   exchange(signal, &ours, nullptr);
 }
 
-// For SYS_rt_sigaction. The C library's sigaction() would add SA_RESTORER, which the job could see later.
+// For SYS_rt_sigaction: the C library's sigaction() would add SA_RESTORER, which the job could see.
 struct KernelAction {
   void (*handler)(int);
   unsigned long flags;
@@ -120,7 +119,7 @@ void give_back(int index) {
   syscall(SYS_rt_sigaction, signal, &plain, nullptr, kKernelSetBytes);
 }
 
-/// Ends the process by `signal`; a core dump shows the original siginfo.
+/// A core dump shows `info`.
 void die_of(int signal, siginfo_t* info) {
   Action plain{};
   plain.sa_handler = SIG_DFL;
@@ -141,7 +140,7 @@ void die_of_the_first(int signal) {
   die_of(first != 0 ? first : signal, first != 0 ? &first_info : nullptr);
 }
 
-// Makes the kernel send the signal again later. Uses system calls: the C library's timer_create() allocates.
+// Makes the kernel send `signal` again later. The C library's timer_create() allocates.
 void set_last_resort(int signal) {
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -192,7 +191,6 @@ bool is_sent_by_itself(const siginfo_t& info) {
   return by_a_process && info.si_pid == getpid();
 }
 
-// Waits until the process must end, and takes signals that arrive meanwhile.
 void hold() {
   const sigset_t caught = caught_set();
   const timespec pause{0, 50'000'000};
@@ -204,7 +202,7 @@ void hold() {
   }
 }
 
-// Other threads run on: one may hold a lock (of malloc, of the CUDA driver) that the writer needs.
+// Other threads run on: one may hold a lock (malloc, CUDA driver) that the writer needs.
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   if (getpid() != owner.load()) {
@@ -281,12 +279,12 @@ StepAside::StepAside(int signal) {
   const int index = index_of(signal);
   const pid_t process = owner.load(std::memory_order_acquire);
   if (index < 0 || process == 0) return;
-  // A child takes no lock: it shares this memory (vfork), or a thread that it lacks may hold its copy of the lock.
+  // A child takes no lock: it shares this memory (vfork), or a thread that it lacks holds its copy of the lock.
   if (process != getpid()) {
     give_back(index);
     return;
   }
-  // Blocks all other signals. Whether this signal is blocked stays: sigset() reads and changes it.
+  // Blocks all signals but this one, whose blocking sigset() reads and changes.
   sigset_t others;
   sigfillset(&others);
   pthread_sigmask(SIG_BLOCK, nullptr, &before_);

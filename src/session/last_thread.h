@@ -1,5 +1,4 @@
-// Tells whether only our threads are left. They must not keep the process alive after pthread_exit() of the main
-// thread.
+// Our threads must not keep the process alive after pthread_exit() of the main thread.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,3 @@
-// The environment and working directory at the start of the process.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Decides whether this process records and which rank logs for the job.
 #pragma once
 
 #include "profshim/base/rank.h"
@@ -15,10 +14,9 @@ bool is_process_selected(const Spec& spec);
 bool is_rank_selected(const Spec& spec, const Rank& rank);
 /// If ranks.source names a variable, MPI's rank is ignored.
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
-/// Returns true if no rank in [from, own rank) is known to be selected.
+/// True if no rank in [from, own rank) is known to be selected.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
-/// Like is_first_selected(), among this host's ranks, for problems of a host while no run folder exists. True without a
-/// local rank.
+/// The same among this host's ranks. True without a local rank.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
 
 }  // namespace profshim::session

@@ -1,5 +1,5 @@
-// The session's life cycle: idle -> starting -> recording -> finishing -> finished. A process that does not record is
-// inert, and so is a forked child.
+// Phases: idle -> starting -> recording -> finishing -> finished. A process that does not record is inert, and so is a
+// forked child.
 #include "profshim/session.h"
 
 #include <pthread.h>
@@ -73,7 +73,7 @@ void end_here(State& s, End how) {
 
 // Takes no lock and allocates nothing: the caller may be a signal handler of the job.
 void await_end(const State& s, End how) {
-  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // in the finishing thread's signal handler
+  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // a signal handler on the finishing thread
   const std::int64_t began = monotonic_ns();
   std::int64_t last_progress = began;
   std::uint64_t seen = s.progress_count.load();
@@ -131,7 +131,7 @@ void activate(const Rank& rank, Ticks began) {
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
-    // Call disarm() before any thread can make a step: later, it would end that step's window.
+    // Call disarm() before any thread can make a step, whose window it would end.
     if (window_is_near(*s, -1, 0)) device::disarm(0, true);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);

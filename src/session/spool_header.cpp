@@ -15,7 +15,7 @@ namespace profshim::session {
 
 void add_spec_metadata(const State& s) {
   recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
-  // Like PyTorch's profiler, omits settings that are off.
+  // PyTorch's profiler, too, omits settings that are off.
   for (const auto& [key, on] : {std::pair{schema::top::kRecordShapes, s.spec.record_shapes},
                                 std::pair{schema::top::kWithFlops, s.spec.with_flops},
                                 std::pair{schema::top::kWithStack, s.spec.with_stack || s.spec.native_stack},
@@ -36,7 +36,7 @@ void add_spec_metadata(const State& s) {
 
 namespace {
 
-// Patterns for command lines may hold secrets, too.
+// Patterns may hold secrets of command lines.
 Spec without_secrets(Spec spec) {
   for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
     for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);

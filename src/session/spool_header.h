@@ -1,4 +1,4 @@
-// Describes a recording in its spool and manifest. Called before the threads start.
+// Call before the threads start.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace profshim::session {
 
 void add_spec_metadata(const State& state);
-/// Also interns texts that are needed at the end, when interning no longer works.
+/// Also interns texts for the end of the recording, when interning no longer works.
 void fill_header(State& state);
 /// A restarted process continues the earlier process's list of windows.
 void fill_manifest(State& state);

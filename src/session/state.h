@@ -28,22 +28,22 @@
 
 namespace profshim::session {
 
-/// The one API whose ranges make steps: PyTorch may emit a range through NVTX, too.
+/// Only one API makes steps: PyTorch may emit a range through NVTX, too.
 enum class MarkerKind : std::uint8_t { kAny, kNvtx, kTorch };
 
 struct StepPattern {
   std::string pattern = {};
-  std::string prefix = {};  // begins every match: tested first
+  std::string prefix = {};  // begins every match
   bool torch_only = false;
   bool at_end = false;   // boundary at the range's end, regardless of steps.edge
-  bool is_weak = false;  // a step may have several ranges: chosen if no other pattern matches for a while
+  bool is_weak = false;  // a step may have several ranges: used if no other pattern matches for a while
 };
 
 /// Only the step thread calls note().
 struct StepsSeen {
   std::atomic<bool> any{false};
-  std::atomic<std::int64_t> first_number{0}, last_number{0};  // step numbers in the traces
-  std::atomic<std::int64_t> first{0}, last{0};                // step numbers in the schedule
+  std::atomic<std::int64_t> first_number{0}, last_number{0};  // as in the traces
+  std::atomic<std::int64_t> first{0}, last{0};                // as in the schedule
 
   void note(const StepCounter::Step& step) {
     const bool is_first = !any.load(std::memory_order_relaxed);
@@ -80,7 +80,7 @@ struct State {
   std::string epoch_prefix;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
-  // If optimizers take turns: name hash of the chosen one, and steps of others since its last step.
+  // Name hash of the optimizer that makes steps, and steps of other optimizers since its last step.
   std::atomic<std::uint64_t> optimizer{0};
   std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
@@ -95,17 +95,17 @@ struct State {
   std::atomic<bool> recording_over{false};  // limits.total_traces reached
   std::atomic<bool> schedule_over{false};
   std::atomic<bool> spool_removed{false};  // set by the writer
-  std::atomic<Ticks> stall_ticks{0};       // spent in step_boundary()
+  std::atomic<Ticks> stall_ticks{0};       // time in step_boundary()
   std::atomic<std::uint64_t> windows_opened{0};
   std::atomic<bool> disk_is_full{false};  // limits.disk_free; set by the writer
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
-  std::atomic<std::uint64_t> marks_published{0};  // set by the writer: earlier marks are in files
+  std::atomic<std::uint64_t> marks_published{0};  // set by the writer
 
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};
   StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
 
-  // `memory`: bytes that the recording may hold.
+  // `memory`: bytes.
   std::unique_ptr<recorder::MemoryRoom> room;
   recorder::Bound pool_bound = recorder::Bound::kHostMemory;
   std::uint64_t memory = 0;
@@ -113,8 +113,8 @@ struct State {
 
   std::mutex mutex;
   std::condition_variable wake, progress;
-  std::mutex gathering;      // held to collect a window's events (writer) and to free chunks (collector)
-  bool stop = false;         // guarded by mutex: asks the threads to end
+  std::mutex gathering;      // held by the writer to collect events, by the collector to free chunks
+  bool stop = false;         // guarded by mutex
   bool writer_done = false;  // guarded by mutex
   std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
@@ -141,6 +141,6 @@ std::array<pid_t, 3> own_threads(const State& state);
 void* run_collector(void* state);
 void* run_writer(void* state);
 
-/// Ends the recording if asked; after a signal also the process. Runs on the collector thread.
+/// After a signal, also ends the process. Runs on the collector thread.
 void end_if_asked(State& state);
 }  // namespace profshim::session

@@ -1,4 +1,3 @@
-// Decides which steps to record, as torch.profiler.schedule does or by a list. Runs on the job's thread at each step.
 #include <algorithm>
 #include <limits>
 
@@ -8,18 +7,18 @@
 namespace profshim {
 namespace {
 
-// Can hold sums of six 64-bit numbers.
+// Holds sums of several 64-bit numbers.
 using Wide = __int128;
 
 struct Position {
-  bool recorded_cycle = false;  // past skip_first, and repeat is not used up
+  bool recorded_cycle = false;  // past skip_first, before the end of the last repetition
   Wide cycle = 0;
   Wide in_cycle = 0;
 };
 
 Wide cycle_length(const Schedule& s) { return Wide{s.wait} + s.warmup + s.active; }
 
-/// Returns an offset to add to every step: only the first cycle then has no wait.
+/// The result, added to every step, removes the wait of the first cycle.
 Wide shift(const Schedule& s) { return s.skip_first_wait != 0 ? Wide{s.wait} : Wide{0}; }
 
 Position position(const Schedule& s, std::int64_t step) {
@@ -107,7 +106,6 @@ std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step) {
     return schedule.continuous && in_list(schedule, step) ? range->first : step;
   }
   const Position at = position(schedule, step);
-  // `in_cycle` contains the shift, so the distance to the window's first step is right.
   return static_cast<std::int64_t>(Wide{step} - (at.in_cycle - schedule.wait - schedule.warmup));
 }
 

@@ -1,4 +1,3 @@
-// Turns step markers, such as NVTX ranges, into schedule steps.
 #include "profshim/window.h"
 
 namespace profshim {

@@ -1,4 +1,3 @@
-// Opens and closes windows by the schedule's actions.
 #include "profshim/window.h"
 #include "window_bounds.h"
 
@@ -9,8 +8,7 @@ bool is_recorded(Action action) { return action == Action::kRecord || action == 
 
 }  // namespace
 
-// Absolute step numbers may jump (resumed job) or go back (restarted loop). A window lasts while the numbers increase
-// and belong to it.
+// Absolute step numbers may jump (resumed job) or go back (restarted loop). Going back closes the window.
 Transition WindowAutomaton::on_step(std::int64_t step) {
   const Action action = schedule_.action_of(step);
   const bool recorded = is_recorded(action);

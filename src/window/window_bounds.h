@@ -1,4 +1,3 @@
-// First step of a window, for schedule and automaton.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,7 @@
 
 namespace profshim::window {
 
-/// Returns the first step of the window that contains `step`, which must be recorded.
+/// `step` must be recorded. Returns the first step of its window.
 std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step);
 
 }  // namespace profshim::window

@@ -89,8 +89,8 @@ struct Change {
   Verdict verdict{};
   std::string kind, name;               // "call", "MPI_Allreduce"; for a rule its metric and name
   std::optional<double> before, after;  // per step: a count or microseconds; no value = gone, new, or no baseline
-  std::string ranks;                    // "0-3"
-  std::string steps;                    // "20 of 20 steps"
+  std::string ranks;
+  std::string steps;  // "20 of 20 steps"
   std::optional<double> p;
   std::string sentence;
 };

@@ -33,7 +33,7 @@ struct MergedRank {
   std::uint64_t moments = 0;   // number of bounds on its clock from shared events
   double offset_us = 0;        // added to its times, at offset_at_ns of its own clock
   std::int64_t offset_at_ns = 0;
-  double drift_ppm = 0;  // microseconds per second
+  double drift_ppm = 0;
   double error_us = -1;  // upper bound of the offset's error; < 0 = unknown
   std::uint64_t events = 0;
 };

@@ -12,7 +12,7 @@ namespace profshim {
 struct KeyRow {
   std::string name;
   std::string input_shapes;  // "[[2, 3], []]"; "" unless grouped by shapes
-  int node_id = -1;          // rank; -1 = unknown, or only one trace
+  int node_id = -1;          // -1 = unknown, or only one trace
   bool on_device = false;
   bool annotation = false;    // a user's range, on the host or a stream
   bool asynchronous = false;  // occupies no thread: no self time

@@ -36,7 +36,7 @@ struct ViewTable {
 };
 
 struct View {
-  std::string key;  // "kernels"
+  std::string key;
   std::vector<ViewTable> tables;
   std::vector<std::string> notes;
 };

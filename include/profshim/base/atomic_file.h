@@ -1,4 +1,3 @@
-// AtomicFile: a file that appears under its final name when complete.
 #pragma once
 
 #include <cstddef>

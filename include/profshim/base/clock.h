@@ -14,7 +14,6 @@ using Ticks = std::uint64_t;
 
 enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
-/// One moment on three clocks.
 struct Anchor {
   Ticks ticks = 0;
   std::int64_t monotonic_ns = 0;
@@ -54,7 +53,6 @@ inline Ticks ticks() {
   return static_cast<Ticks>(monotonic_ns());
 }
 
-/// Returns the fastest of several readings.
 Anchor take_anchor();
 
 /// Converts ticks to nanoseconds since the epoch, linearly between anchors. Intervals follow CLOCK_MONOTONIC. The
@@ -79,7 +77,7 @@ class ClockMap {
   std::vector<Anchor> anchors_;
   std::vector<Segment> segments_;
   ClockKind kind_;
-  mutable std::size_t last_ = 0;  // last segment used: the next search starts there
+  mutable std::size_t last_ = 0;
 };
 
 }  // namespace profshim

@@ -16,7 +16,7 @@ LogLevel level();
 /// "" = stderr. The file is opened for each line.
 void set_file(std::string path);
 void set_rank(int rank);
-/// Writes "profshim: rank R: text\n" with one write(2); drops lines above the level. Thread-safe; not for the hot path.
+/// Writes a line with one write(2). Thread-safe; not for the hot path.
 [[gnu::format(printf, 2, 3)]] void line(LogLevel level, const char* format, ...);
 }  // namespace log
 

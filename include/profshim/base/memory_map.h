@@ -12,9 +12,9 @@ struct MemoryMapping {
   bool is_readable = false, is_writable = false, is_executable = false;
   std::string path;  // "" = no file; also "[heap]", "[stack]", ...
 };
-/// Parses a line of /proc/self/maps. Returns false if it is no mapping.
+/// Returns false if `line` is no mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
-/// Visits mappings by ascending address. Returns false if /proc is not readable. Thread-safe.
+/// Visits by ascending address. Returns false if /proc is not readable. Thread-safe.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// Makes text from files safe to print on a terminal.
 #pragma once
 
 #include <string>

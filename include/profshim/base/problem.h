@@ -14,7 +14,7 @@ struct Problem {
   int column = 0;
   std::string key;  // "schedule.active"
   std::string message;
-  std::string hint;  // "did you mean ...", "allowed: ..."
+  std::string hint;
 };
 /// Returns one line without control characters.
 std::string to_line(const Problem& problem);

@@ -1,4 +1,3 @@
-// Identifies a process and decides whether it is alive.
 #pragma once
 
 #include <cstdint>

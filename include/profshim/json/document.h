@@ -16,7 +16,6 @@ class JsonDocument {
   class Node {
    public:
     bool is_object() const;
-    /// Returns the first member with this key.
     Node member(std::string_view key) const;
     std::vector<Node> elements() const;
 

@@ -6,10 +6,10 @@
 
 namespace profshim::trace_detail {
 
-/// Returns the length of the prefix that needs no JSON escape: printable ASCII except quote and backslash.
+/// Length of the prefix that needs no JSON escape: printable ASCII except quote and backslash.
 std::size_t plain_prefix(const char* text, std::size_t size);
 
-/// Returns the length of the well-formed UTF-8 sequence at the start; 0 = none. `text` must not be empty.
+/// Length of the well-formed UTF-8 sequence at the start; 0 = none. `text` must not be empty.
 std::size_t utf8_sequence(std::string_view text);
 
 /// Replaces each byte outside a well-formed UTF-8 sequence with U+FFFD.

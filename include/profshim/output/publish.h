@@ -22,7 +22,7 @@ struct PublishOptions {
   std::string folder;  // absolute
   int folder_fd = -1;  // >= 0: used instead of the path
   bool recovered = false;
-  const EventCosts* costs = nullptr;  // null: unknown
+  const EventCosts* costs = nullptr;
   double stall_us = -1;
   std::optional<kineto::CpuUse> cpu;
   int gzip_threads = 0;

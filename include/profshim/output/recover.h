@@ -50,7 +50,7 @@ struct OpenFolder {
 };
 /// Follows links. Sets errno on failure.
 OpenFolder open_run_folder(const std::string& path);
-/// Returns the names that end in ".spool", sorted.
+/// Sorted names that end in ".spool".
 std::vector<std::string> spool_entries(const OpenFolder& folder);
 
 /// Recovers the spool that an entry of the folder is or links to, then removes both. Both must belong to the effective
@@ -66,8 +66,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
 /// unknown.
 bool is_left_behind(const std::string& spool_path);
 
-/// Returns at most `most` files named like our user's spools, "profshim-UID-*.spool". Counts other users' files in
-/// `foreign`.
+/// Returns at most `most` files "profshim-UID-*.spool" with our UID. `foreign` counts such files of other users.
 std::vector<std::string> spools_named_as_ours(const std::string& folder, std::size_t most, std::size_t& foreign);
 
 }  // namespace profshim::output

@@ -40,7 +40,7 @@ struct Arg {
 struct TraceEvent {
   char phase = 'X';  // "ph": X, M, i, b, n, e, s, t, f, C
   Category category = Category::kNone;
-  std::string_view other_category;  // with kNone
+  std::string_view other_category;  // another tool's category, with kNone
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
   /// Used instead of `pid` and `tid` if text_ids is set.

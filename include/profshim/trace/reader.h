@@ -48,7 +48,7 @@ struct ReadResult {
   bool bare_list = false;  // the file is a list of events: PyTorch without Kineto writes it
   /// Objects with a repeated key; JSON readers disagree on its value.
   std::uint64_t repeated_keys = 0;
-  std::uint64_t repeated_key_at = 0;  // of the first
+  std::uint64_t repeated_key_at = 0;  // byte position of the first
   /// Returns why the trace cannot be used; "" if it has events, even if it ends early.
   std::string useless() const;
 };

@@ -1,4 +1,3 @@
-// Matches the text of a range against the patterns of steps and epochs.
 #include <cstring>
 #include <functional>
 

@@ -1,4 +1,3 @@
-// The range patterns that make steps.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 namespace profshim::session {
 
 std::vector<StepPattern> step_patterns(const Spec& spec);
-/// Stores the first bytes of the patterns. Call it before the mode has kNvtxSteps or kTorchSteps: then hooks read them.
+/// Call before the mode has kNvtxSteps or kTorchSteps: hooks then read the first bytes.
 void set_marker_first_bytes(const State& state);
 
 }  // namespace profshim::session

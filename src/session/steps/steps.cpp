@@ -1,4 +1,4 @@
-// Makes step boundaries. Allocates memory only for new kernel names and in call_when_arming()'s function.
+// Allocates memory only for new kernel names and in call_when_arming()'s function.
 #include "steps.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,3 @@
-// Opens and closes windows.
 #pragma once
 
 #include "session/state.h"
@@ -17,7 +16,7 @@ void disarm_others(State& state, Ticks at, bool is_near);
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 /// `first_mark`: kNoMark for source "none".
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
-/// Returns the begin of the oldest unwritten window; 0 = none.
+/// Begin of the oldest unwritten window; 0 = none.
 Ticks oldest_needed();
 bool window_waits();
 

@@ -1,4 +1,3 @@
-// Writes the log lines at the end, and when the disk is full. One rank writes each line.
 #pragma once
 
 #include "session/state.h"
@@ -8,7 +7,7 @@ namespace profshim::session {
 /// Call it after the writer has ended, before the claim on the rank is released.
 void log_outcome(State& state);
 
-/// Checks limits.disk_free every few seconds, on the writer thread.
+/// Runs on the writer thread.
 class DiskWatch {
  public:
   explicit DiskWatch(State& state) : s_(state) {}

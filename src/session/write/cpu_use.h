@@ -1,4 +1,4 @@
-// Measures a window's CPU use. It shows `profshim compare` whether a slower program only waited for a CPU.
+// A window's CPU use shows `profshim compare` whether a slower program only waited for a CPU.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ struct CpuReading {
   std::int64_t process_ns = 0;
   std::int64_t busy_ns = 0;
   std::int64_t stolen_ns = 0;                         // taken by the host of a virtual machine
-  std::unordered_map<pid_t, std::int64_t> waited_ns;  // of each thread: time ready, but not running
+  std::unordered_map<pid_t, std::int64_t> waited_ns;  // per thread: ready, but not running
 };
 
 /// Returns nothing in a sandbox or without CONFIG_SCHED_INFO. Takes 6 us per thread, so only our threads may call it.

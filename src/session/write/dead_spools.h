@@ -10,7 +10,7 @@
 
 namespace profshim::session {
 
-/// Runs on the writer thread, one spool at a time. Limits number, memory and time.
+/// Runs on the writer thread.
 class DeadSpools {
  public:
   explicit DeadSpools(State& state);

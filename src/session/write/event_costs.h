@@ -17,7 +17,7 @@ class EventCostMeter {
   void measure_base();
   /// `function` returns ns per call; < 0 = cannot be measured. Thread-safe.
   void measure_with(Layer layer, double (*function)());
-  /// True if a layer is to be measured. Thread-safe, lock-free.
+  /// Thread-safe, lock-free.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
   /// Retries a layer that fails: PyTorch may lack our observer when a window begins.
   void measure();

@@ -1,4 +1,3 @@
-// Matches kernel names with the pattern of steps.source = "kernel".
 #pragma once
 
 #include <atomic>
@@ -7,7 +6,8 @@
 
 namespace profshim::session {
 
-/// Matches a glob, ignoring case, against the mangled name, and the demangled name with and without parameters.
+/// For steps.source = "kernel". Matches a glob, ignoring case, against the mangled name, and the demangled name with
+/// and without parameters.
 class KernelNames {
  public:
   explicit KernelNames(const std::string& pattern);

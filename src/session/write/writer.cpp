@@ -56,7 +56,7 @@ class Writer {
     return true;
   }
 
-  /// Measures only while hooks record: costs are higher then.
+  /// Costs are higher while hooks record.
   void measure_costs() {
     if (is_recording(s_)) s_.costs.measure();
   }
