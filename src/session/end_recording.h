@@ -9,7 +9,7 @@ namespace profshim::session {
 std::int64_t exit_ns(const State& state);
 /// Longest wait without progress of the writer.
 std::int64_t patience_ns(const State& state, End how);
-/// Runs on the thread of exit() for End::kNormal, else on the collector thread. Only kNormal joins our threads.
+/// Runs on the thread that calls exit(), or else on the collector thread. Joins our threads only for End::kNormal.
 void end_recording(State& state, End how, const ending_signals::Blocked& blocked);
 
 }  // namespace profshim::session

@@ -105,7 +105,7 @@ struct State {
   StringId limit_of[recorder::kBounds] = {};
   StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
 
-  // `memory`: bytes.
+  // `memory`: bytes that the recording may hold.
   std::unique_ptr<recorder::MemoryRoom> room;
   recorder::Bound pool_bound = recorder::Bound::kHostMemory;
   std::uint64_t memory = 0;

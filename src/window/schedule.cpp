@@ -7,11 +7,10 @@
 namespace profshim {
 namespace {
 
-// Holds sums of several 64-bit numbers.
 using Wide = __int128;
 
 struct Position {
-  bool recorded_cycle = false;  // past skip_first, before the end of the last repetition
+  bool recorded_cycle = false;  // past skip_first, and `repeat` is not used up
   Wide cycle = 0;
   Wide in_cycle = 0;
 };

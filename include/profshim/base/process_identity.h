@@ -26,7 +26,6 @@ bool parse_identity(std::string_view text, ProcessIdentity& identity);
 
 enum class Life : std::uint8_t { kAlive, kDead };
 
-/// See life_of().
 inline constexpr std::int64_t kSilentFor_ns = 30'000'000'000;
 
 /// If can_be_seen(), PID and start time decide. Otherwise (another host or container, no /proc, hidepid) the process is

@@ -69,7 +69,6 @@ class JsonHandler {
   virtual bool on_number(std::string_view as_written) = 0;
   virtual bool on_string(std::string_view decoded) = 0;
   virtual bool on_key(std::string_view decoded) = 0;
-  /// `bracket`: '{' or '['.
   virtual bool on_open(char bracket) = 0;
   /// `bracket`: '}' or ']'. The stream is still before it.
   virtual bool on_close(char bracket) = 0;
