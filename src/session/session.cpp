@@ -73,7 +73,7 @@ void end_here(State& s, End how) {
 
 // Takes no lock and allocates nothing: the caller may be a signal handler of the job.
 void await_end(const State& s, End how) {
-  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // a signal handler on the finishing thread
+  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // the finishing thread runs a signal handler
   const std::int64_t began = monotonic_ns();
   std::int64_t last_progress = began;
   std::uint64_t seen = s.progress_count.load();

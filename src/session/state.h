@@ -99,7 +99,7 @@ struct State {
   std::atomic<std::uint64_t> windows_opened{0};
   std::atomic<bool> disk_is_full{false};  // limits.disk_free; set by the writer
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
-  std::atomic<std::uint64_t> marks_published{0};  // set by the writer
+  std::atomic<std::uint64_t> marks_published{0};  // set by the writer: earlier marks are in files
 
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};

@@ -4,7 +4,7 @@
 //
 // A time has one sample per step, from the slowest rank. A time has grown if, against each run of BASE:
 //   1. A one-sided Mann-Whitney test finds NEW longer, at 1 % for all tests together: half for the step time, half for
-//      all others by Holm's correction. The test uses only the order of durations, which have long tails.
+//      all others by Holm's correction.
 //   2. The medians differ by more than CompareOptions::tolerance and floor_us.
 //   3. The slowest third of BASE is faster than the fastest third of NEW (by medians; a third is consecutive steps). A
 //      disturbance does not fill a whole run.

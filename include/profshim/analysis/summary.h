@@ -14,7 +14,7 @@ struct KeyRow {
   std::string input_shapes;  // "[[2, 3], []]"; "" unless grouped by shapes
   int node_id = -1;          // -1 = unknown, or only one trace
   bool on_device = false;
-  bool annotation = false;    // a user's range, on the host or a stream
+  bool annotation = false;    // a user's range
   bool asynchronous = false;  // occupies no thread: no self time
   bool top_level = true;      // its first event is not nested
   std::uint64_t calls = 0;

@@ -22,8 +22,8 @@ enum class Unit : std::uint8_t {
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 struct ViewColumn {
-  std::string key;    // for machines: "total_us"
-  std::string title;  // for people: "Total"
+  std::string key;    // "total_us"
+  std::string title;  // "Total"
   Unit unit = Unit::kPlain;
 };
 

@@ -14,14 +14,15 @@ struct ManifestWindow {
   std::int64_t window = 0, first_step = 0, last_step = -1;
   std::string file;  // relative to the manifest's folder; "" = not written
   std::uint64_t bytes = 0, events = 0, dropped = 0;
-  std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
+  std::string status;  // "written", "failed: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
   std::string stacks = {};  // file of call stacks (output.export), or "failed: ..."; "" = none
 };
 struct Manifest {
   Rank rank;
   int pid = 0;
-  std::string run_name, state, spec_hash, step_source, spool;  // state: skip, warmup, active, save, finished, recovered
+  std::string run_name, state, spec_hash, step_source,
+      spool;  // state: skip, warmup, active, finished, recovered, "recovered in part"
   std::int64_t steps_seen = 0, updated_ns = 0;
   std::vector<ManifestWindow> windows;
   std::vector<std::string> problems;

@@ -69,7 +69,7 @@ enum class DefinitionKind : std::uint32_t {
   kNvtxCategory,  // name; v = {domain id, category}
   kThreadName,    // name; v = {tid}
   kProblem,       // name = sentence about the loss; text = source ("nvtx", "mpi", ...)
-  kMetadata,      // member of the trace's profshim object: name = key, text = JSON value
+  kMetadata,      // name = key in the trace's profshim object; text = JSON value
   kDevice,        // id = CUDA device; name; text = members of deviceProperties as JSON
   kStream,        // id = stream; name = from NVTX or ""; v = {device, context, priority, flags}
   kModule,  // name = path of a mapped file; v = {begin and end address of its code, file offset of that code, address
@@ -136,7 +136,7 @@ struct alignas(64) Thread {
   std::atomic<std::uint32_t> nowhere;   // `count` points here while the thread has no run
   char name[16];
   std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads; null = no run
-  std::uint64_t lost_pushes;                            // NVTX pushes that found open[] full: their pops close nothing
+  std::uint64_t lost_pushes;                            // NVTX pushes that found open[] full; their pops close nothing
   // Calls in flight: they show where a hung or killed thread was. begin == 0: free slot.
   Event open[kMaxOpenCalls];
 };

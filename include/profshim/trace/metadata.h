@@ -26,7 +26,7 @@ struct RecordingInfo {
   std::uint64_t dropped = 0;
   /// Numbers of losses, by path: "device.lost_in_process", 2.
   std::vector<std::pair<std::string, std::int64_t>> losses;
-  std::vector<std::string> problems;  // one sentence each: what is lost
+  std::vector<std::string> problems;
   std::optional<RecordedCpu> cpu;
 };
 

@@ -1,4 +1,4 @@
-// Reads any Kineto trace, plain or gzip, as a stream, with a callback per event. Holds one event in memory.
+// Reads any Kineto trace, plain or gzip, with a callback per event. Holds one event in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace profshim {
 
-/// One event; its views are valid during the callback only.
+/// Views are valid during the callback only.
 struct ReadEvent {
   std::string_view phase, category, name;
   // In the file, a pid or tid is a number or a text ("Spans").

@@ -18,7 +18,7 @@ struct CpuReading {
   std::int64_t at_ns = 0;
   std::int64_t process_ns = 0;
   std::int64_t busy_ns = 0;
-  std::int64_t stolen_ns = 0;                         // taken by the host of a virtual machine
+  std::int64_t stolen_ns = 0;
   std::unordered_map<pid_t, std::int64_t> waited_ns;  // per thread: ready, but not running
 };
 

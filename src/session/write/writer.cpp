@@ -1,4 +1,3 @@
-// The writer thread: turns closed windows into files and keeps the manifest.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
