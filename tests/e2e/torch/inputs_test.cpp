@@ -1,4 +1,3 @@
-// Operator inputs equal those of torch.profiler in the same process.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
