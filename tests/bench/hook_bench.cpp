@@ -1,4 +1,4 @@
-// Cost of a hooked call, relative to two clock reads and one 64-byte store. Runs tests/bench/hook_cost.c.
+// Measures a hooked call, relative to two clock reads and one 64-byte store.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Events per second and bytes of a trace, plain and compressed. Default: 2000000 events, in /tmp.
+// Measures events per second and bytes of plain and compressed traces.
 //   write_bench [EVENTS] [FOLDER]
 #include <time.h>
 
