@@ -1,4 +1,3 @@
-// Measures the time and memory for writing a window of a million kernels and their launches.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

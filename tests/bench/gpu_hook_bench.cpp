@@ -1,4 +1,3 @@
-// Measures the CUDA and NCCL hooks without CUPTI, relative to two clock reads and one 64-byte store.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

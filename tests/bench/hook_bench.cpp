@@ -1,4 +1,3 @@
-// Measures a hooked call, relative to two clock reads and one 64-byte store.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,4 @@
-// Compares reading, merging and converting with Python's JSON parser and HTA (scripts/consumers_venv.sh).
-//   read_bench [EVENTS [FILES [FOLDER]]]
+// usage: read_bench [EVENTS [FILES [FOLDER]]]
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

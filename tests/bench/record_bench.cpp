@@ -1,5 +1,3 @@
-// Measures the CPU time of the library's device thread for a million launches, from full CUPTI buffers to the spool,
-// without the cost of CUPTI itself.
 #include <pthread.h>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Measures how long closing a million-event window holds the job's thread, and how fast the window is drained.
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
-// Measures events per second and bytes of plain and compressed traces.
-//   write_bench [EVENTS] [FOLDER]
+// usage: write_bench [EVENTS] [FOLDER]
 #include <time.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Readers must agree on an input, and the traces that are written from the input must be readable.
+// Readers must agree on an input. Traces written from it must be readable.
 #pragma once
 
 #include <cstdlib>

@@ -130,7 +130,7 @@ void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable
 void launch(int count, int first, cudaStream_t stream = nullptr) {
   for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
 }
-/// Without this, a kernel's first launch would load the kernel, which may wait for the device.
+/// A kernel's first launch loads the kernel and may wait for the device.
 void load_kernels() {
   empty_kernel<<<1, 32>>>();
   busy_kernel<<<1, 1>>>(1);

@@ -72,7 +72,6 @@ struct Kernel {
   int begin, length, correlation;
 };
 
-/// Returns a trace with steps 3 and 4, each 1000 us long.
 std::string trace_of(const std::vector<Kernel>& launches, const std::vector<Kernel>& kernels) {
   std::string text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n";
   const auto add = [&text](const std::string& category, const Kernel& k, const std::string& more = "") {

@@ -32,7 +32,6 @@ std::string kind_of(const Ran& ran) {
   return ran.name.find("nccl") == std::string::npos ? "compute" : "communication";
 }
 
-/// Records steps 2 to 4 of seven. timeline.jsonl gets the fake GPUs' activities of these steps.
 class FakeJob : public testing::Test {
  protected:
   void SetUp() override { NEEDS_NVTX(); }

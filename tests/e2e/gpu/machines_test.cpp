@@ -136,7 +136,6 @@ TEST(GpuMachines, MigInstanceIsNamedWithItsUuid) {
   }
   const auto kernels = of_category(run.traces[0], "kernel");
   ASSERT_EQ(kernels.size(), 40u);
-  // The kernel has two blocks, and the MIG instance has 14 multiprocessors.
   EXPECT_NEAR(std::stod(kernels[0]->args.at("blocks per SM")), 2.0 / 14, 1e-6);
 }
 

@@ -25,7 +25,7 @@ bool says(const SeenTrace& trace, const std::string& text) {
 
 class GpuReleases : public NeedsNvtx {
  protected:
-  /// Records the steps of `list`. The job runs `mode` 20 times in each step.
+  /// The job runs `mode` 20 times in each step.
   static GpuRun record(const std::string& mode, std::vector<std::pair<std::string, std::string>> faults,
                        const std::string& list = "\"3-5\"", const std::string& job_steps = "12") {
     GpuJob job;

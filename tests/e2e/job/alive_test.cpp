@@ -1,4 +1,3 @@
-// A job removes the spools of killed jobs and keeps the spools of running jobs.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-// The environment variable PROFSHIM_KILLS sets the number of runs that end by SIGTERM at a random moment (default 20).
+// The environment variable PROFSHIM_KILLS sets how often the test of random moments sends SIGTERM (default 20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -122,8 +122,7 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
-// `timeout` signals the program, then its process group. Launchers soon kill the ranks (Open MPI 4 after a second), so
-// the traces must be small.
+// `timeout` signals the launcher, then its process group. Launchers soon kill the ranks (Open MPI 4 after a second).
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// A frozen file system (fsfreeze, NFS server restart) blocks threads that write to it. Signals do not interrupt them.
+// A frozen file system (fsfreeze, NFS server restart) blocks threads that write to it, even when they get a signal.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>

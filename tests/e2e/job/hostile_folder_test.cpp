@@ -143,7 +143,6 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
   }
 }
 
-// The attacker guesses temporary names from process ids and reads others with readdir().
 TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
   int made = 0;
   {

@@ -34,7 +34,6 @@ bool records(const std::string& folder) {
   return false;
 }
 
-// Kills the job `after_us` after its start or, if `folder` is given, after it began to record there.
 Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {

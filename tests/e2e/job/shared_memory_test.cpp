@@ -74,7 +74,6 @@ class SharedMemory : public testing::Test {
     return job;
   }
 
-  // Returns the number of recorded calls.
   std::size_t expect_all_or_said(int calls, const Outcome& outcome) const {
     const Outcome recover = profshim({"recover", scratch_ / "traces"});
     EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;

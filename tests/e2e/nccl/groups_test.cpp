@@ -114,7 +114,6 @@ TEST_F(NcclGroups, LaunchesPassVerify) {
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
 }
 
-/// A communicator that grows from two ranks to four.
 class NcclGrowth : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_grow", "0 1 2 3"); }

@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kRanks = 2;
 
-/// Functions that the test program cannot call with every MPI, with the reason.
 const std::map<std::string, std::string>& not_called() {
   static const std::map<std::string, std::string> rows = {
       {"MPI_Abort", "ends the job: Endings calls it"},

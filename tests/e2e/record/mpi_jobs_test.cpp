@@ -235,7 +235,7 @@ TEST(MpiJobs, RecordsTheSelectedRanks) {
   }
 }
 
-// The library has one slot for each existing MPI_Op, and few slots.
+// The library has few slots for MPI_Op handles.
 TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

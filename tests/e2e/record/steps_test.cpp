@@ -19,7 +19,6 @@ struct HeatRun {
   std::vector<SeenTrace> traces;
 };
 
-// Adds the keys version and output to `spec`.
 HeatRun run_heat(const std::string& spec, int steps, int ranks = 1) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, ranks, {built("demo/heat"), std::to_string(steps), "64"});

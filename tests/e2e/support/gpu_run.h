@@ -10,7 +10,7 @@
 
 namespace profshim::e2e {
 
-/// A device activity: one line of the file that the fake GPU writes to $FAKE_CUDA_TIMELINE.
+/// A device activity: one line of the file $FAKE_CUDA_TIMELINE.
 struct Ran {
   std::string kind;  // kernel, memcpy, memcpy_peer, memset, graph
   std::int64_t start_ns = 0, end_ns = 0;

@@ -45,7 +45,6 @@ std::map<std::string, int> torchs_counts(const std::string& path, int rank);
 /// Returns "name: ours, theirs" for each difference. Ignores gloo's events, because torch.profiler may miss the last.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
 
-/// Counts calls that lie entirely in step `number`.
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);
 
 /// Expects steps 11 to 13 without gaps, each with one optimizer call and no operator after that call.

@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kRanks = 4;
 
-// The job has four ranks and windows of steps 11-13 and 15-17.
 class Consumers : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { NEEDS_NVTX(); }

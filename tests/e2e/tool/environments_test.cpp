@@ -116,7 +116,6 @@ std::string own_lines(const std::string& out) {
   return kept;
 }
 
-// Expects all calls, or a loss that the trace or stderr reports.
 void expect_all_or_said(const std::string& folder, const Outcome& outcome, const std::string& calls) {
   const auto traces = read_folder(folder);
   if (traces.empty()) {

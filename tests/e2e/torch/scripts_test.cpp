@@ -66,7 +66,6 @@ struct WithoutUs {
   Outcome outcome;
   std::map<int, std::map<std::string, int>> counts;  // by rank
 };
-/// Runs each command only the first time.
 const WithoutUs& without_us(Launch launch, const std::string& command) {
   static std::map<std::string, WithoutUs> known;
   const auto [found, is_new] = known.try_emplace(command);

@@ -73,7 +73,6 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   return {summary.out, text_of_file(scratch / "table.txt")};
 }
 
-// If PyTorch is built without Kineto (Debian), its table is made from the exported events.
 TEST(TorchSummary, EqualsTheTableThatPyTorchPrints) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
