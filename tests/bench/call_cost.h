@@ -1,4 +1,4 @@
-/* Times a function of the program and prints "NAME NANOSECONDS", the best of many rounds. */
+/* measure() prints "NAME NANOSECONDS", the best of many rounds. */
 #ifndef PROFSHIM_BENCH_CALL_COST_H
 #define PROFSHIM_BENCH_CALL_COST_H
 
@@ -33,7 +33,7 @@ struct record {
 } __attribute__((aligned(64)));
 static struct record* records;
 
-/* The least cost of a record: two clock reads, one 64-byte store. */
+/* The least cost of recording a call: two clock reads and one 64-byte store. */
 static void floor_call(int i) {
   struct record r = {{read_clock(), 0, 7, (uint64_t)i, 3, 2, 1, 0}};
   r.words[1] = read_clock();
@@ -54,11 +54,11 @@ static void measure(const char* name, void (*call)(int)) {
   printf("%s %.2f\n", name, best);
 }
 
-/* Call this first. Measures the floor. */
+/* Call this function before measure(). */
 static void begin_measuring(void) {
   records = aligned_alloc(64, sizeof(struct record) * kSlots);
   memset(records, 1, sizeof(struct record) * kSlots);
-  usleep(200000); /* warm-up: a recorder has its buffers ready after this */
+  usleep(200000); /* a recorder makes its buffers ready meanwhile */
   measure("floor", floor_call);
 }
 

@@ -1,4 +1,4 @@
-// Reads the "NAME NANOSECONDS" lines that a benchmark program prints.
+// run() reads the "NAME NANOSECONDS" lines that a benchmark program prints.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@ inline Costs run(const std::string& environment, const std::string& program) {
   Costs costs;
   const std::string command =
       environment + " OMPI_MCA_btl=self,vader " PROFSHIM_BUILD_DIR "/bench/" + program + " 2>/dev/null";
-  // Takes the best of three runs: a process may get unfavorable memory pages.
+  // A process may get unfavorable memory pages, so the best of three runs counts.
   for (int i = 0; i < 3; ++i) {
     std::FILE* const out = popen(command.c_str(), "r");
     if (out == nullptr) std::exit(1);

@@ -1,4 +1,3 @@
-// Time and memory to write a window with a million kernels and their launches.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -34,14 +33,14 @@ long resident_kib() {
   return resident * 4;
 }
 
-// CPU time: other processes hardly change it.
+// Other processes hardly change CPU time.
 std::int64_t cpu_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// Alternates groups of kernels and launches, as CUPTI's buffers do.
+// CUPTI's buffers also alternate between groups of kernels and groups of launches.
 void fill() {
   test::DeviceEvents device;
   constexpr std::uint32_t kBuffer = 500;

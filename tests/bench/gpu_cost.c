@@ -1,4 +1,4 @@
-/* Times CUDA and NCCL calls that do nothing (gpu_stub.c), for gpu_hook_bench. */
+/* Times CUDA and NCCL calls of gpu_stub.c, which do nothing. */
 #define _GNU_SOURCE
 #include "call_cost.h"
 

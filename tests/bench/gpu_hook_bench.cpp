@@ -1,5 +1,3 @@
-// Cost of the CUDA and NCCL hooks (without CUPTI), relative to two clock reads and one 64-byte store. Runs
-// tests/bench/gpu_cost.c.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,3 @@
-/* CUDA and NCCL functions that only return, for gpu_cost.c. */
 #include <stddef.h>
 
 struct dim3 {

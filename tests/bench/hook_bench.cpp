@@ -1,4 +1,3 @@
-// Cost of a hooked call, relative to two clock reads and one 64-byte store. Runs tests/bench/hook_cost.c.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,3 @@
-/* Times NVTX and MPI calls on one rank, for hook_bench. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

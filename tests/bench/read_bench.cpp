@@ -1,6 +1,4 @@
-// Speed of reading, merging and converting, compared with Python's JSON parser and HTA (scripts/consumers_venv.sh).
-// Default: 1000000 events in each of 8 files, in /tmp.
-//   read_bench [EVENTS [FILES [FOLDER]]]
+// usage: read_bench [EVENTS [FILES [FOLDER]]]
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +19,6 @@ namespace {
 
 using namespace profshim;
 
-/// Every tenth call is an MPI_Allreduce, the others are MPI_Waitall.
 void write_trace(const std::string& path, int rank, std::int64_t events) {
   AtomicFile file;
   file.open(path);

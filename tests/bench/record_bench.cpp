@@ -1,5 +1,3 @@
-// CPU time of the library's device thread for a million launches, from full CUPTI buffers to the spool, compared with
-// copying the bytes. The real CUPTI's cost is not included.
 #include <pthread.h>
 
 #include <algorithm>

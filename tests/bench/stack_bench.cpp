@@ -1,4 +1,3 @@
-// Cost of a call stack seen before, of Python or native frames. Runs tests/bench/stack_cost.py.
 #include <cstdio>
 #include <cstdlib>
 

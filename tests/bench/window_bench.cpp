@@ -1,4 +1,3 @@
-// Time that closing a million-event window holds the job's thread, and speed of draining it.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@ void commit_events() {
     call->mpi = {8, 1, 1, static_cast<std::uint32_t>(i + 1), kNone32, kNone32, 0, 0, 0};
     recorder::begin(*call);
     recorder::end(thread, *call);
-    if (i % 20'000 == 0) usleep(2000);  // as if it also computed
+    if (i % 20'000 == 0) usleep(2000);  // as if the job also computed
   }
 }
 
@@ -63,7 +62,7 @@ int main() {
   session::activate(rank);
   if (session::spec() == nullptr) return 1;
   session::step_boundary(ticks(), std::nullopt, 0);
-  usleep(300'000);  // warm-up
+  usleep(300'000);
   session::step_boundary(ticks(), std::nullopt, 0);
   commit_events();
   const double stall_us = timed_boundary_us();

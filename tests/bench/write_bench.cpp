@@ -1,5 +1,4 @@
-// Events per second and bytes of a trace, plain and compressed. Default: 2000000 events, in /tmp.
-//   write_bench [EVENTS] [FOLDER]
+// usage: write_bench [EVENTS] [FOLDER]
 #include <time.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/* An ordinary MPI program: heat flowing through a square plate, rows split over the ranks.
+/* Computes the heat flow in a square plate, whose rows are split over the ranks.
    usage: heat [STEPS [CELLS]]       default: 40 steps on 512 x 512 cells */
 #include <math.h>
 #include <mpi.h>
@@ -39,7 +39,7 @@ static void exchange_halo(struct plate* p) {
   RANGE_END();
 }
 
-/* Five-point stencil; returns the sum of squared changes. */
+/* Returns the sum of squared changes. */
 static double relax(struct plate* p) {
   double change = 0;
   RANGE_BEGIN("stencil");
@@ -58,7 +58,7 @@ static double relax(struct plate* p) {
   return change;
 }
 
-/* Not inlined, so that symbol hooks find it. */
+/* Not inlined, so that symbol hooks find the function. */
 __attribute__((noinline, noclone, visibility("default"))) double heat_step(struct plate* p) {
   double change, total;
   exchange_halo(p);
@@ -88,7 +88,7 @@ static void print_result(struct plate* p) {
 
 int main(int argc, char** argv) {
   struct plate p;
-  int parameters[2] = {40, 512}; /* steps, cells */
+  int parameters[2] = {40, 512};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p.size);

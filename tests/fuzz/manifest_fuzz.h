@@ -1,4 +1,4 @@
-// Checks one input of the manifest fuzzer: a parsed manifest survives a rewrite and names no file outside its folder.
+// A parsed manifest must survive a rewrite and must name no file outside its folder.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,3 @@
-// Fuzzes spec text, rank expressions and PROFSHIM_SET.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -54,7 +53,7 @@ void fuzz_overrides(std::string_view text) {
 
 }  // namespace
 
-/// Input is 'R' and a rank expression, 'S' and overrides, or a spec.
+/// The input is 'R' and a rank expression, 'S' and a value of PROFSHIM_SET, or a spec.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.starts_with("R")) {

@@ -1,4 +1,4 @@
-// Checks one input of the spool fuzzer: a damaged spool that spool::View accepts must become a readable trace.
+// A damaged spool that spool::View accepts must become a readable trace.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace profshim::test {
 
-/// Changes the image; the destructor undoes that. A change takes 12 bytes of input: region (1), place (2), width and
-/// kind (1), value (8).
+/// The destructor undoes the changes. A change takes 12 bytes of input: region (1), place (2), width and kind (1),
+/// value (8).
 class Damage {
  public:
   Damage(SpoolImage& image, std::string_view input) : image_(image) {

@@ -1,4 +1,3 @@
-// A complete spool, which the spool fuzzer damages.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,11 +20,11 @@
 
 namespace profshim::test {
 
-/// A spool of 15 MB: construct it once per process.
+/// A complete spool of 15 MB, which should be constructed only once per process.
 class SpoolImage {
  public:
   static constexpr std::uint32_t kChunks = 4;
-  /// A part of at most 64 KiB: two bytes of input name a place in it.
+  /// At most 64 KiB, because two bytes of fuzzer input name a place in the region.
   struct Region {
     std::uint64_t at, bytes;
   };
@@ -119,8 +118,7 @@ class SpoolImage {
     recorder::problem("mpi", "one request was lost");
   }
 
-  // Records two closed windows and an open one, with events on both sides of a chunk's end. Keep the order: the corpus
-  // names places in this image.
+  // Keep the order of the events, because the corpus names places in this image.
   static void fill() {
     spool::Thread& t = *recorder::this_thread();
     const std::uint64_t first = recorder::add_mark({1000, 10, 110});

@@ -1,4 +1,4 @@
-// Checks one input of the trace fuzzer: readers agree, and traces written from it are readable.
+// Readers must agree on an input. Traces written from it must be readable.
 #pragma once
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// Reads the input as a trace's first event (by the parser of src/json) and as a later event (by the quick reader).
+/// The parser of src/json reads a trace's first event, and the quick reader reads later events.
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;

@@ -1,6 +1,6 @@
-// Compares a trace with known properties of its run, for scripts/gpu_check.sh. OUTPUT is the traced program's output.
+// scripts/gpu_check.sh runs these comparisons. OUTPUT is the traced program's output.
 //   counts TRACE OUTPUT            device activities per step equal the lines "per_step NAME COUNT"
-//   whole TRACE                    every device activity has a launch, every launch an activity
+//   whole TRACE                    every device activity has a launch, and every launch has an activity
 //   steps TRACE FIRST LAST         steps FIRST to LAST, no others
 //   length TRACE NAME NS PERCENT   duration of the kernels called NAME
 //   same TRACE OTHER PERCENT       the same kernels per step, with the same total time
@@ -40,7 +40,7 @@ struct Trace {
   std::vector<Work> nccl_calls;
   std::vector<std::int64_t> blocks;  // bytes of the GPU's [memory] events; negative: released
   std::vector<std::int64_t> steps;
-  std::int64_t begin = 0, end = 0;  // begin of the first step, end of the last
+  std::int64_t begin = 0, end = 0;  // of the steps
   std::int64_t base = 0;            // nanoseconds since the epoch
   bool readable = false;
 };
@@ -162,7 +162,7 @@ void whole(const Trace& trace) {
     earliest_ns = std::max(earliest_ns, at->second->begin - work.begin);
     outside += at->second->begin < trace.begin || at->second->begin >= trace.end ? 1 : 0;
   }
-  // A memset of 0 bytes (cudnn_convolution makes them) launches nothing.
+  // A memset of 0 bytes, as in cudnn_convolution, launches nothing.
   long idle = 0, idle_memsets = 0, calls = 0;
   for (const auto& [correlation, call] : launches) {
     if (!is_launch(call->name)) continue;
@@ -253,7 +253,7 @@ void nccl(const Trace& trace) {
           bare);
 }
 
-// With one rank NCCL copies the data, or launches oneRankReduce if the operation scales them.
+// With one rank, NCCL copies the data, or launches the kernel oneRankReduce if the operation scales the data.
 void one_rank(const Trace& trace) {
   std::map<std::int64_t, const Work*> launches;
   for (const Work& call : trace.calls) launches.emplace(call.correlation, &call);
@@ -312,7 +312,7 @@ void memory(const Trace& trace, const std::string& output) {
   }
 }
 
-/// cupti_watch.so wrote `log`. All times are of CLOCK_REALTIME.
+/// cupti_watch.so wrote `log`. All times are from CLOCK_REALTIME.
 void off_after(const Trace& trace, const std::string& log) {
   constexpr int kConcurrentKernel = 10;
   std::int64_t last = 0;

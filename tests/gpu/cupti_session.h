@@ -1,4 +1,3 @@
-// CUPTI callbacks, records and short names for tests/gpu/cupti_questions.cu.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,7 +29,7 @@ namespace {
 struct Kernel {
   std::uint64_t start, end;
   std::uint32_t correlation;
-  int grid;  // blocks; each launch has another number
+  int grid;  // number of blocks, different for each launch
 };
 constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
@@ -127,11 +126,11 @@ void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnab
 void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
 void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
 void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
-/// Launches `count` kernels: the first has `first` blocks, each later kernel one more.
+/// The first kernel has `first` blocks, and each later kernel one block more.
 void launch(int count, int first, cudaStream_t stream = nullptr) {
   for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
 }
-/// Loads the kernels, because a first launch would do so and might wait for the device.
+/// A kernel's first launch loads the kernel and may wait for the device.
 void load_kernels() {
   empty_kernel<<<1, 32>>>();
   busy_kernel<<<1, 1>>>(1);
@@ -147,7 +146,7 @@ double ns_per_launch() {
   return ms_since(begin) * 1e6 / kLaunches;
 }
 
-// Callback ids of launches; all CUDA releases use the same.
+// All CUDA releases use these callback ids for launches.
 constexpr unsigned kRuntimeLaunches[] = {211, 214, 430, 431, 505, 506};
 constexpr unsigned kDriverLaunches[] = {307, 442, 652, 653};
 #if CUPTI_API_VERSION >= 24

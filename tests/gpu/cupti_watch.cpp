@@ -1,5 +1,5 @@
-// A libcupti for scripts/gpu_check.sh: forwards to libcupti.so.13 and logs calls that enable, disable and flush. Lines
-// of CUPTI_WATCH_LOG have begin (CLOCK_REALTIME) and length in ns, thread, function, two arguments, result.
+// This libcupti logs calls that enable, disable or flush, and forwards to libcupti.so.13. Lines of CUPTI_WATCH_LOG have
+// begin (CLOCK_REALTIME) and length in ns, thread, function, two arguments, result.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ int log_file() {
   return file;
 }
 
-// Logs a call in one write(): lines of threads do not mix, and a killed process leaves complete lines.
+// Each line is one write(), so threads do not mix their lines and a killed process leaves complete lines.
 template <class... Arguments>
 int call(const char* name, unsigned first, unsigned second, Arguments... arguments) {
   const auto function = reinterpret_cast<int (*)(Arguments...)>(real(name));

@@ -1,4 +1,4 @@
-// Runs the trace readers of this folder in the Python of scripts/consumers_venv.sh.
+// Runs a script of this folder in the Python of scripts/consumers_venv.sh.
 #pragma once
 
 #include <string>

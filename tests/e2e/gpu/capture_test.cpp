@@ -1,4 +1,3 @@
-// Traces of CUDA programs on the fake GPU agree with its own timeline.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 namespace profshim::e2e {
 namespace {
 
-/// CUPTI 13.0, 12.4 and 11.8 differ in records and functions.
+/// The parameter is the fake CUPTI. CUPTI 13.0, 12.4 and 11.8 differ in records and functions.
 class GpuCapture : public testing::TestWithParam<const char*> {
  protected:
   GpuRun record(const std::string& program, std::vector<std::string> arguments = {},

@@ -1,4 +1,4 @@
-// Runs scripts/gpu_check.sh on the simulated GPU, where measured times mean nothing.
+// scripts/gpu_check.sh runs on the fake GPU, where measured times mean nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -103,7 +103,7 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
   EXPECT_NE(cell("run_ahead", 3).find("off after"), std::string::npos) << cell("run_ahead", 3);
   EXPECT_EQ(cell("machine", 3), "Fake GPU, 580.0, 80 GiB");
   EXPECT_EQ(section("machine").find(":\n"), std::string::npos) << "there is an empty entry: " << section("machine");
-  // A reported problem would excuse wrong traces in these checks.
+  // These checks accept a wrong trace if the trace reports a problem.
   for (const char* name : {"shared", "two_windows", "graphs"})
     EXPECT_EQ(section(name).find("switched on late"), std::string::npos) << section(name);
   const std::string recordings = archived("recordings");
@@ -133,7 +133,7 @@ TEST_F(GpuCheckOnFakes, AProgramThatCrashesFailsItsCheckAlone) {
   EXPECT_NE(archived("evidence").find("static/static.out"), std::string::npos);
 }
 
-// The traces report wrong joins as uncertain.
+// The trace reports that its joins of kernels and graph launches are uncertain.
 TEST_F(GpuCheckOnFakes, GraphsThatCupti13JoinsWronglyAreNoFailure) {
   const Outcome done = check(command("two_windows_graphs", "FAKE_CUPTI_GRAPH_SESSIONS=1"));
 

@@ -1,4 +1,3 @@
-// Tests check_trace and the functions of scripts/gpu_check.sh.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +60,7 @@ Outcome function_of_gpu_check(const std::string& name, const std::string& settin
   return run(job);
 }
 
-// `timeout 0` never ends, and `timeout` refuses negative times.
+// `timeout 0` sets no limit, and `timeout` refuses negative times.
 TEST(GpuCheck, NoTimeLeftDoesNotMeanNoLimit) {
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=470").out, "10\n");
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=480").out, "1\n");
@@ -73,7 +72,6 @@ struct Kernel {
   int begin, length, correlation;
 };
 
-/// Returns a trace with steps 3 and 4, each 1000 us long.
 std::string trace_of(const std::vector<Kernel>& launches, const std::vector<Kernel>& kernels) {
   std::string text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n";
   const auto add = [&text](const std::string& category, const Kernel& k, const std::string& more = "") {
@@ -125,7 +123,7 @@ TEST_F(CheckTrace, EveryKernelHasItsLaunchInTheWindow) {
   EXPECT_EQ(check("whole", trace_of({}, {})).ending(), "exit 1") << "nothing at all";
 }
 
-// Seen in a real trace (A100): a cudnn_convolution call with three memsets without device activity.
+// In a real trace (A100), cudnn_convolution made three memset calls without device activity.
 TEST_F(CheckTrace, AMemsetCallNeedsNoActivityAndACopyCallNeedsOne) {
   std::vector<Kernel> calls = kLaunches;
   calls.push_back({"cudaMemsetAsync", 1300, 5, 9});
@@ -214,7 +212,7 @@ TEST_F(CheckTrace, OneRankOfNcclLaunchesInItsCalls) {
   EXPECT_EQ(check("one_rank", trace_of(kLaunches, kernel)).ending(), "exit 1") << "no call";
 }
 
-// Trace times are microseconds after the base time, log times nanoseconds since the epoch.
+// Trace times are in microseconds after the base time, log times in nanoseconds since the epoch.
 TEST_F(CheckTrace, ReadsTheTimeUntilCuptiWasOff) {
   std::string trace = trace_of(kLaunches, kKernels);
   trace.insert(1, "\"baseTimeNanoseconds\": 1000000000,");

@@ -1,4 +1,3 @@
-// Programs that use CUPTI themselves get the same records as without the library.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -64,7 +63,7 @@ TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// Each repeated registration of a clock makes CUPTI spoil the times of another kernel in all later sessions.
+// Each repeated registration of a clock makes CUPTI report wrong times for one more kernel in all later sessions.
 TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
   for (const char* const default_clock : {"1", "2"}) {
     SCOPED_TRACE(default_clock);
@@ -157,8 +156,8 @@ TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
 // While a subscriber exists, CUPTI refuses the per-process functions that Kineto uses.
 TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
-  // The library records kernels before the client's sessions, with "noflush" also from 1.5 s after them, with
-  // "callbacks" all.
+  // The library records the kernels before the client's sessions. With "noflush" it also records from 1.5 s after the
+  // sessions, and with "callbacks" it records all kernels.
   const std::pair<const char*, std::size_t> wanted[] = {
       {"", 100}, {"noflush", 200}, {"clock", 200}, {"callbacks", 400}};
   for (const auto& [how, least] : wanted) {
@@ -172,7 +171,7 @@ TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   }
 }
 
-// With graphs as launches, other subscribers would lose their node records.
+// Recording whole graphs would take the node records from CUPTI's other subscribers.
 TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   const std::string spec = std::string(kRecordAll) + "[capture]\ngraphs = \"launches\"\n";
   const GpuRun alone = client({}, {}, spec, true, "graph");

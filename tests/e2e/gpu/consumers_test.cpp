@@ -1,4 +1,3 @@
-// Readers of traces of four fake GPUs: their results agree with the GPUs' timelines.
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +32,6 @@ std::string kind_of(const Ran& ran) {
   return ran.name.find("nccl") == std::string::npos ? "compute" : "communication";
 }
 
-/// Records steps 2 to 4 of seven, and writes the fake GPUs' activities of these steps to timeline.jsonl.
 class FakeJob : public testing::Test {
  protected:
   void SetUp() override { NEEDS_NVTX(); }
@@ -62,7 +60,7 @@ class FakeJob : public testing::Test {
              "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"train_step\"\n"
              "[schedule]\nsteps = [\"2-4\"]\n[capture]\n" +
                  capture + "[output]\ngzip = false\nfolder = \"" + (*scratch_ / folder) + "\"\n")}};
-    // Repeats the job: on a busy machine CUPTI may be enabled after the window's begin.
+    // On a busy machine, CUPTI may be enabled only after the window's begin.
     bool whole = false;
     for (int attempt = 0; attempt < 5 && !whole && !HasFailure(); ++attempt) {
       std::filesystem::remove_all(*scratch_ / folder);
@@ -89,7 +87,7 @@ class FakeJob : public testing::Test {
     return (*scratch_ / folder) + "/step" + std::to_string(kFirst);
   }
 
-  /// Finds the steps by the copy with which each begins; correlation ids give the order.
+  /// Each step begins with a copy.
   static std::vector<Ran> work_of_steps(int rank) {
     std::vector<Ran> all = read_timeline(*scratch_ / ("traces.t" + std::to_string(rank)));
     std::sort(all.begin(), all.end(), [](const Ran& a, const Ran& b) { return a.correlation < b.correlation; });
@@ -149,7 +147,7 @@ TEST_F(FakeJob, TracesFollowPyTorchsRules) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Like PyTorch's own tests, omits the rule that no kernel runs when the host begins to wait for its stream.
+// PyTorch's own tests also omit the rule that no kernel runs when the host begins to wait for its stream.
 TEST_F(FakeJob, TracesWithSynchronizationsFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   run_job("synchronised", "cuda_sync = true\n");

@@ -1,4 +1,3 @@
-// The fake GPU, CUPTI and NCCL without the library.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

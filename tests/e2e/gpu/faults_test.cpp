@@ -1,4 +1,3 @@
-// CUPTI loses, delays, mixes up or refuses records: the job is unharmed, and the trace reports losses.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -99,7 +98,7 @@ TEST(GpuFaults, RefusingCuptiLeavesTheJobUnchanged) {
         "ActivityFlushAll", "ActivityDisable", "ActivityFlushPeriod", "ActivityGetNumDroppedRecords",
         "PushExternalCorrelationId", "EnableRuntimeApi", "EnableDriverApi"}) {
     SCOPED_TRACE(function);
-    // Without CUPTI's records no trace is written; a line on stderr says so.
+    // Without CUPTI's records, no trace is written.
     const bool tells_nothing = std::string(function) == "ActivityFlushAll";
     const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", std::string(function) + "=15"}}, tells_nothing);
     EXPECT_NE(run.outcome.shim_lines().size(), 0u);

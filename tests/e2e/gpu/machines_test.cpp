@@ -1,4 +1,3 @@
-// Rare machines: many devices, an old driver, no permission, a fork.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -63,7 +62,7 @@ TEST(GpuMachines, AResetDeviceIsRecordedInItsNewContext) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// CUPTI needs a driver of its major version or a newer one.
+// CUPTI needs a driver of at least its own major version.
 TEST(GpuMachines, DriverTooOldForCuptiIsReported) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_DRIVER", "11080"}}, "cuda12/libcupti.so.12");
 
@@ -83,7 +82,7 @@ TEST(GpuMachines, RecordsWithADriverNewerThanCupti) {
   EXPECT_EQ(run.traces[0].metadata.at("cuda_driver_version"), "13000");
 }
 
-// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: only administrators may profile.
+// Result 35 is CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: only administrators may profile.
 TEST(GpuMachines, WithoutPermissionTheTraceSaysWhatToDo) {
   const GpuRun run = machine("reset", {{"FAKE_CUPTI_FAIL", "ActivityEnable=35"}});
 
@@ -137,7 +136,6 @@ TEST(GpuMachines, MigInstanceIsNamedWithItsUuid) {
   }
   const auto kernels = of_category(run.traces[0], "kernel");
   ASSERT_EQ(kernels.size(), 40u);
-  // Two blocks on 14 multiprocessors.
   EXPECT_NEAR(std::stod(kernels[0]->args.at("blocks per SM")), 2.0 / 14, 1e-6);
 }
 

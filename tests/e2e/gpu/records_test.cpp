@@ -1,4 +1,3 @@
-// The fake CUPTI's records have the vendor's layout.
 #include "fakes/cupti/records.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Faults of CUPTI releases, which the fake CUPTI imitates (sources: tests/fakes/cupti/options.h).
+// tests/fakes/cupti/options.h names the sources of these faults of CUPTI releases.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ bool says(const SeenTrace& trace, const std::string& text) {
 
 class GpuReleases : public NeedsNvtx {
  protected:
-  /// Records `list` of a job whose steps have 20 rounds of `mode`.
+  /// The job runs `mode` 20 times in each step.
   static GpuRun record(const std::string& mode, std::vector<std::pair<std::string, std::string>> faults,
                        const std::string& list = "\"3-5\"", const std::string& job_steps = "12") {
     GpuJob job;
@@ -40,7 +40,7 @@ class GpuReleases : public NeedsNvtx {
   }
 };
 
-// CUPTI writes the records when the device, context or stream begins, before any window.
+// CUPTI writes the records of devices, contexts and streams at their creation, before any window.
 TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   const GpuRun run = record("mixed", {});
 
@@ -82,7 +82,6 @@ TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 15u);
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
-  // Few launches after the window are recorded.
   EXPECT_LT(run.cupti.at("records_10"), 300u) << "of 500 kernels";
 }
 
@@ -104,7 +103,7 @@ TEST_F(GpuReleases, NoCallReachesACuptiThatCannotBeInitialized) {
   EXPECT_NE(bad.outcome.err.find("cuInit ended with CUDA_ERROR_NO_DEVICE (100)"), std::string::npos) << bad.outcome.err;
 }
 
-// A disable in CUPTI 13.0 waits for a launch's lock.
+// cuptiActivityDisable() of CUPTI 13.0 waits for a lock that a launch holds.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   const GpuRun run = record("mixed", {{"FAKE_CUPTI_DISABLE_HANGS_MS", "1500"}});
 
@@ -113,7 +112,7 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// This CUPTI's enable returns when the device has caught up: at the job's end.
+// With FAKE_CUPTI_SYNCHRONIZES, enabling CUPTI waits until the device is idle, at the job's end.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
   GpuJob job;
   job.program = kJob;
@@ -137,7 +136,7 @@ TEST_F(GpuReleases, TheJobEndsWhileCuptiLetsNoCallRunDuringASwitch) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// After registering the clock, CUPTI gives the first kernel wrong times: pytorch#192021.
+// After a repeated registration of a clock, CUPTI gives the first kernel wrong times (pytorch#192021).
 TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   const GpuRun run =
       record("mixed", {{"FAKE_CUPTI_HEAD_KERNEL", "1"}, {"GPU_JOB_STEP_MS", "50"}}, "\"3-4\", \"30-31\"", "40");
@@ -172,7 +171,7 @@ TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
 }
 
 TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
-  // CUPTI is off between such distant windows.
+  // The windows are so far apart that CUPTI is off between them.
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_GRAPH_SESSIONS", "1"}, {"FAKE_CUDA_KERNELS", "_kernel=250000"}},
                             "\"3-4\", \"60-61\"", "64");
 

@@ -1,4 +1,3 @@
-// Steps from kernels and the profiler API, and recording without CUPTI.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +76,6 @@ TEST(StepsFromKernels, LaunchCallbacksDoNotWaitForCuptiToBeEnabled) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 202u) << "the warm-up leaves enough time";
 }
 
-// CUPTI is enabled early because the next window is near.
 TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
@@ -90,7 +88,7 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   }
 }
 
-// Enabling CUPTI took 5 s in kineto's pull request 542.
+// In Kineto's pull request 542, enabling CUPTI took 5 s.
 TEST(StepsFromKernels, StepsDoNotWaitForASlowCupti) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};
@@ -129,7 +127,7 @@ void expect_host_calls(const GpuRun& run) {
   const SeenTrace& trace = run.traces[0];
   EXPECT_TRUE(of_category(trace, "kernel").empty());
   const long launches = static_cast<long>(trace.calls("cudaLaunchKernel").size());
-  // The library notices CUDA by the first call, which may be missing.
+  // The first call may be missing, because the library notices CUDA by that call.
   EXPECT_GE(launches, run.printed.at("kernels") - 1);
   EXPECT_LE(launches, run.printed.at("kernels"));
   EXPECT_NE(trace.property("problems").find("no GPU activity is recorded"), std::string::npos)

@@ -1,4 +1,3 @@
-// Windows with device activity. CUPTI is off outside them.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,7 +25,7 @@ TEST_F(GpuWindow, HoldsTheDeviceActivityOfItsStepsOnly) {
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   const auto kernels = of_category(run.traces[0], "kernel");
-  // 4 layers forward and backward, 4 all-reduces, the optimizer.
+  // A step has 4 layers forward and backward, 4 all-reduces and the optimizer.
   EXPECT_EQ(kernels.size(), 3u * 13u);
   EXPECT_EQ(of_category(run.traces[0], "gpu_memcpy").size(), 3u);
   EXPECT_EQ(run.traces[0].steps(), (std::vector<std::int64_t>{6, 7, 8}));

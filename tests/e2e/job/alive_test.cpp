@@ -1,4 +1,3 @@
-// Jobs recover and remove spools of killed jobs, but not of running jobs, even if these run in another container.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -52,7 +51,7 @@ Job endless(const ScratchFolder& scratch, const std::string& folder, const std::
   return job;
 }
 
-/// Kills the job once `condition` holds. Returns false if it never held.
+/// Kills the job once `condition` holds.
 bool run_until(Job job, const std::function<bool()>& condition) {
   bool held = false;
   job.while_running = [&](int pid) {
@@ -209,7 +208,6 @@ TEST_F(Alive, AJobWithoutProcIsRecordedAndRespected) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// A job that was killed on another node is queued again.
 TEST_F(Alive, ARequeuedJobTakesOverTheClaimOfItsDeadPredecessor) {
   ASSERT_TRUE(kill_while_recording("run"));
   const std::string claim = folder("run") + "/.claim-rank0";

@@ -1,4 +1,3 @@
-// More threads than spool chunks: each call is in the trace or counted as lost.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

@@ -1,4 +1,3 @@
-// One rank of a job reports losses, each on one line of stderr.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -133,7 +132,7 @@ TEST(ClosingReport, CountsOperationsThatDidNotFit) {
 TEST(ClosingReport, DoesNotCountAnEarlierProcessOfTheRun) {
   const ScratchFolder scratch;
   const std::string program = built("tests/apps_memory/" + to_string(installed_mpis().front()) + "/memory_use");
-  // Many calls, since the limit is noticed milliseconds late.
+  // The library notices the size limit milliseconds late, so the program makes many calls.
   Job job = shell(program + " 3000000; " + program + " 3000000");
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");

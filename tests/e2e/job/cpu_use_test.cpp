@@ -1,4 +1,3 @@
-// CPU use of the rank's process and machine, in traces of real jobs.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-// Signals that end a rank: the library first writes the trace and keeps the job's signal actions. PROFSHIM_KILLS:
-// number of runs with SIGTERM (20).
+// The environment variable PROFSHIM_KILLS sets how often the test of random moments sends SIGTERM (default 20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,7 +29,6 @@ Both run_in(const ScratchFolder& scratch, Job job, const std::string& more = "")
   return run_both(std::move(job));
 }
 
-/// Expects valid traces without `recover`, and no spool or claim file left.
 std::vector<SeenTrace> whole_traces(const ScratchFolder& scratch) {
   const std::vector<std::string> paths = traces_below(scratch / "traces");
   std::vector<std::string> verify = {"verify"};
@@ -108,7 +106,7 @@ TEST(EndingSignals, AreNotHandledIfTheExitTimeIsZero) {
   EXPECT_EQ(read_folder(scratch / "traces").size(), 1u);
 }
 
-// The kernel drops a signal to process 1 of a container if its action is the default.
+// The kernel drops a signal to process 1 of a PID namespace if the signal has its default action.
 TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   if (run(shell("unshare -pf --mount-proc /bin/true")).ending() != "exit 0") {
     GTEST_SKIP() << "no PID namespace can be made here";
@@ -124,8 +122,7 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
-// `timeout` signals the program, then its process group: one request. Launchers soon kill the ranks (Open MPI 4 after a
-// second), so traces are small.
+// `timeout` signals the launcher, then its process group. Launchers soon kill the ranks (Open MPI 4 after a second).
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -135,7 +132,7 @@ TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
     const Both both = run_in(scratch, job);
 
     EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
-    // After two signals, the launcher of Open MPI 4 ends before its ranks, and that of Open MPI 5 kills them.
+    // After two signals, Open MPI 4's launcher ends before its ranks. Open MPI 5's launcher kills its ranks.
     for (int i = 0; i < 1000 && read_folder(scratch / "traces").size() < 2; ++i) usleep(10'000);
     if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
     const auto traces = read_folder(scratch / "traces");
@@ -171,7 +168,6 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
     std::int64_t sent_ns = 0;
     Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
-    // Sleeps, so that the signal arrives at different moments.
     job.while_running = [&](int pid) {
       const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
       while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);

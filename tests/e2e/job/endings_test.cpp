@@ -1,4 +1,3 @@
-// MPI programs end as without the library, with all calls in a trace or a recoverable spool.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -33,7 +32,7 @@ std::vector<Ending> endings_here() {
   return endings;
 }
 
-// Repeats `recover`: a launcher may end before the ranks that it has killed.
+// A launcher may end before the ranks that it has killed.
 Outcome recover_when_gone(const std::string& folder) {
   constexpr double kLimitSeconds = 20;
   Outcome recover;
@@ -55,8 +54,8 @@ std::vector<SeenTrace> all_traces(const std::string& folder) {
   return read_folder(folder);
 }
 
-// MPICH's launcher loses the status of its ranks in some 3 of 100 runs (MPICH 4.0.2 without the library: "exit 1" in 15
-// of 750 runs). None of the programs ends with 1, so such a run is repeated.
+// MPICH's launcher sometimes loses the exit status of its ranks and exits with 1 (MPICH 4.0.2 without the library: 15
+// of 750 runs). No test program exits with 1, so such a run is repeated.
 Outcome run_with_its_status(const Job& job, const std::string& traces) {
   constexpr int kAttempts = 4;
   Outcome outcome = run(job);
@@ -72,7 +71,7 @@ class EndingOfARank : public testing::TestWithParam<Ending> {
   std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
 };
 
-// The rank runs without a launcher, which would change the exit status.
+// A launcher would change the exit status.
 TEST_P(EndingOfARank, IsUnchangedAndKeepsTheRecording) {
   const ScratchFolder scratch;
   Job job{.command = {program(), GetParam().how, std::to_string(kCalls)}};

@@ -1,4 +1,3 @@
-// Files of a run: names, second runs, gzip, bad disks, contradicting ranks.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -111,7 +110,7 @@ TEST_F(Files, OverwriteTrueReplaces) {
 
   const Outcome second = run_heat(scratch, spec);
 
-  EXPECT_LE(second.shim_lines().size(), 1u) << second.err;  // the closing line of rank 0
+  EXPECT_LE(second.shim_lines().size(), 1u) << second.err;  // rank 0's closing line
   EXPECT_EQ(traces_below(scratch / "out"), first);
   EXPECT_NE(text_of_file(first.at(0)), text);
 }
@@ -223,7 +222,7 @@ TEST_F(Files, RanksThatContradictTheEnvironmentAreReportedAndNotMixed) {
   EXPECT_EQ(ranks, (std::set<int>{0, 1, 2}));
 }
 
-// The disk is a tmpfs of 1 MiB; only root can mount it. No trace file on it may be cut off.
+// The disk is a tmpfs of 1 MiB, which only root can mount.
 class FullDisk : public testing::Test {
  public:
   ~FullDisk() override { umount2((scratch_ / "disk").c_str(), MNT_DETACH); }
@@ -249,7 +248,7 @@ class FullDisk : public testing::Test {
   ScratchFolder scratch_;
 };
 
-// Tests that cannot run must not count as passed.
+// The test is not registered where it cannot run, because a skipped test would look like a pass.
 bool may_mount() {
   const ScratchFolder scratch;
   if (mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=1m") != 0) return false;

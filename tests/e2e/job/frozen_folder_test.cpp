@@ -1,4 +1,4 @@
-// A file system that stops for a while (fsfreeze, NFS server restart). Threads that write to it cannot be interrupted.
+// A frozen file system (fsfreeze, NFS server restart) blocks threads that write to it, even when they get a signal.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
@@ -38,7 +38,7 @@ TEST(FrozenFolder, BlocksNoCallOfTheJobAndLosesNoTrace) {
   Job job = shell(mounted + " && LD_PRELOAD='" + built("libprofshim.so") + "' " +
                   built("tests/apps_limits/" + to_string(mpi) + "/slowest_call") + " 8; status=\\$?; cp -r '" + disk +
                   "/traces' '" + copy + "'; exit \\$status\"");
-  job.preload = false;  // not for unshare and sh
+  job.preload = false;  // the shell command sets LD_PRELOAD for the program only
   job.environment = mpirun(mpi, 1, {}).environment;
   job.environment.emplace_back("PROFSHIM_FOLDER", disk + "/traces");
   job.environment.emplace_back("PROFSHIM_RANKS", "all");

@@ -1,5 +1,4 @@
-// Attacks by another user who may write into the trace folder, each tried a thousand times. No file of the victim may
-// be changed, revealed or deleted.
+// Another user who may write into the trace folder must not change, read or delete the victim's files.
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -38,7 +37,6 @@ void become(uid_t user) {
   if (setgroups(0, nullptr) != 0 || setgid(user) != 0 || setuid(user) != 0) _exit(99);
 }
 
-/// Repeats an action as another user.
 class Attack {
  public:
   template <class Body>
@@ -67,7 +65,6 @@ class Attack {
   std::atomic<int>* rounds_;
 };
 
-/// Returns the exit status of a child process, or -1 after a timeout.
 template <class Body>
 int as_victim(Body body) {
   const pid_t pid = fork();
@@ -146,7 +143,6 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
   }
 }
 
-// The attacker takes the names from process ids and readdir().
 TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
   int made = 0;
   {
@@ -238,7 +234,7 @@ void write_spool(const std::string& path, uid_t owner) {
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
 }
 
-// `recover` runs as the victim and as root, who may read every file.
+// `recover` also runs as root, who may read every file.
 TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65533-rank0-1-1.spool";
   fs::create_directory(spools);

@@ -1,4 +1,3 @@
-// In a process that is no rank, the library changes nothing and leaves no file.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -60,12 +59,12 @@ void expect_unnoticed(const Job& job) {
 
 struct Program {
   const char* name;
-  const char* needs;  // an executable; without it the program is skipped
+  const char* needs;  // executable; the test is skipped without it
   const char* text;
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
-// The outputs are the same in every run: no pids, no times.
+// The programs must not print pids or times.
 const Program kPrograms[] = {
     {"true_and_false", "bash", "/bin/true; echo $?; /bin/false; echo $?"},
     {"pipeline", "bash", "seq 1 20000 | grep 7 | sort -r | awk '{s += $1} END {print s}' | tee copy | wc -c; cat copy"},
@@ -150,7 +149,7 @@ std::vector<Program> programs_here() {
 
 class Unnoticed : public testing::TestWithParam<Program> {};
 
-// Starts workers as data loaders do. "spawn" needs a script file.
+// Starts workers as data loaders do. Python's start method "spawn" needs a script file.
 const char* const kPool = R"(
 import multiprocessing as m, sys, time
 def square(x): return x * x

@@ -1,5 +1,4 @@
-// SIGKILL at random moments: a file with a final name is complete, and the spool holds all but the last second.
-// PROFSHIM_KILLS: number of kills (20).
+// The environment variable PROFSHIM_KILLS sets the number of kills (default 20).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <time.h>
@@ -25,17 +24,16 @@ int moments() {
 
 struct Killed {
   Outcome outcome;
-  std::int64_t at_ns = 0;  // nanoseconds since the epoch
+  std::int64_t at_ns = 0;
 };
 
-// True if the job records: the library writes the manifest first.
+// The library writes the manifest before it records.
 bool records(const std::string& folder) {
   for (const std::string& file : files_below(folder))
     if (file.rfind("manifest-", 0) == 0) return true;
   return false;
 }
 
-// Kills the job `after_us` after its start, or after it began to record into `folder`.
 Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {
@@ -96,7 +94,7 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
 }
 
-// The job pauses, because a larger trace would take too long to verify.
+// A job without pauses would make a trace that takes too long to verify.
 TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   constexpr int kPauseUs = 500;
   std::mt19937 random(4711);

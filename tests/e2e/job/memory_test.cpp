@@ -1,4 +1,3 @@
-// limits.host_memory bounds the memory of the recording.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +27,6 @@ long peak_growth_kib(Mpi mpi, bool preload, const std::string& settings) {
 
 class HostMemory : public testing::TestWithParam<const char*> {};
 
-// The measured memory includes the library's writer and compression threads.
 TEST_P(HostMemory, IsNeverExceeded) {
   const std::string settings =
       std::string("limits.host_memory=32MiB limits.disk_free=1MiB output.gzip=true ") + GetParam();
@@ -49,7 +47,6 @@ INSTANTIATE_TEST_SUITE_P(Limits, HostMemory,
                                          "schedule.skip_first=0 schedule.warmup=0 schedule.repeat=0"),
                          [](const auto& row) { return "settings_" + std::to_string(row.index); });
 
-// Users who open no trace see only this message.
 TEST(MemoryLimits, LossesByALimitAreReportedAtTheEnd) {
   struct Case {
     const char *settings, *calls, *line;

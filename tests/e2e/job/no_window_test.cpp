@@ -1,4 +1,3 @@
-// Messages of jobs without a window or a rank.
 #include <gtest/gtest.h>
 
 #include <regex>

@@ -1,4 +1,3 @@
-// A rank that calls exec() or becomes a daemon leaves its trace. Exit handlers keep their order.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,3 @@
-// The library writes to a stderr that the job replaced only if it is a log.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

@@ -1,4 +1,3 @@
-// Containers that refuse a system call: jobs are unchanged, and the library reports losses.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
@@ -29,7 +28,7 @@ std::string all_of(std::initializer_list<long> numbers) {
   return text;
 }
 
-// Calls that the C library uses for one purpose are refused together; aarch64 lacks those in #ifdef.
+// Each row refuses all system calls that the C library may use for one purpose. aarch64 lacks the calls inside #ifdef.
 const Call kCallsRefused[] = {
 #ifdef SYS_symlink
     {"symlink", all_of({SYS_symlink, SYS_symlinkat})},
@@ -98,9 +97,9 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
                    row.call->numbers, std::to_string(kCalls)};
     const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
-    // Otherwise Open MPI starts a daemon, which may hang under the filter and outlive the job.
+    // Without this, Open MPI starts a daemon, which may hang under the filter and outlive the job.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
-    // Otherwise Open MPI needs mkdir().
+    // Without these, Open MPI needs mkdir().
     job.environment.emplace_back("TMPDIR", scratch.path());
     job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
     job.preload = false;

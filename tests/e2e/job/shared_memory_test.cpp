@@ -1,4 +1,3 @@
-// A small or full /dev/shm: the job gets no SIGBUS and enough space, and losses are reported.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -21,7 +20,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kRoomy = 320 * kMiB;  // size of /dev/shm; a spool takes an eighth
+constexpr std::uint64_t kRoomy = 320 * kMiB;  // size of /dev/shm, of which a spool takes an eighth
 
 std::uint64_t free_bytes() {
   struct statvfs s {};
@@ -43,7 +42,7 @@ bool has_spool() {
   return false;
 }
 
-// True if a spool exceeds its 6 MiB of tables.
+// A spool without chunks takes 6 MiB.
 bool spool_has_chunks() {
   for (const std::string& file : files_below("/dev/shm")) {
     struct stat s {};
@@ -75,7 +74,6 @@ class SharedMemory : public testing::Test {
     return job;
   }
 
-  // Expects all calls or a reported loss. Returns the recorded calls.
   std::size_t expect_all_or_said(int calls, const Outcome& outcome) const {
     const Outcome recover = profshim({"recover", scratch_ / "traces"});
     EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;

@@ -1,4 +1,3 @@
-// File names of traces: epochs, and names without the usual suffix.
 #include <gtest/gtest.h>
 
 #include "e2e/support/needs_nvtx.h"

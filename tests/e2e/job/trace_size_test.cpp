@@ -1,4 +1,3 @@
-// limits.trace_size: a window closes when its trace is nearly that large.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,7 +14,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// Returns trace size / limit; 0 without a trace.
+// Returns the trace's size divided by the limit, or 0 without a trace.
 double filled(Job job, double limit_mib, const std::string& settings) {
   const ScratchFolder scratch;
   job.folder = scratch.path();

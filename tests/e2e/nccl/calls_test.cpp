@@ -1,4 +1,4 @@
-// Hooks of the real NCCL: without a GPU it refuses every call, but each call passes its hook.
+// Without a GPU, the real NCCL refuses every call, but each call passes its hook.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ std::map<std::string, std::string> printed_results(const std::string& out) {
   return results;
 }
 
-/// Returns calls by their "function", which only the inner of an operation's two events has.
+/// Only the inner of an operation's two events has the argument "function".
 std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const SeenTrace& trace) {
   std::map<std::string, std::vector<const SeenEvent*>> calls;
   for (const SeenEvent& event : trace.events) {
@@ -110,7 +110,7 @@ TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
       EXPECT_EQ(results.count(std::string(hook_name(hook))), 1U) << hook_name(hook);
     }
   }
-  // NCCL's own ranges must not repeat the calls.
+  // NCCL's own NVTX ranges must not repeat the calls.
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {
     EXPECT_EQ(name.find("nccl:"), 0U) << name << " x " << count;
   }
@@ -131,7 +131,7 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
   EXPECT_EQ(calls.at("ncclSend")[0]->args.at("peer"), "1");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.at("result"), "ncclInvalidArgument");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->name, "nccl:all_reduce");
-  // Readers of PyTorch traces look for the outer event.
+  // Readers of PyTorch traces look for the outer event, record_param_comms.
   std::size_t operations = 0;
   for (const auto& [function, events] : calls) {
     operations += events[0]->name.find("nccl:") == 0 ? 1 : 0;
@@ -152,8 +152,7 @@ TEST(NcclCalls, CallsThroughAHandleAreRecordedFromNcclsRanges) {
     EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 1U) << name;
   }
   EXPECT_EQ(version_in(ran.traces[0]), version_of_library());
-  // NCCL has no NVTX range for ncclBcast, and calls through dlsym() pass no hook. But ncclBcast calls ncclBroadcast by
-  // symbol.
+  // ncclBcast has no NVTX range, but it calls ncclBroadcast by symbol, through the hook.
   EXPECT_EQ(calls.at("ncclBroadcast").size(), 2U);
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {
     EXPECT_EQ(name.find("nccl:"), 0U) << name << " x " << count;

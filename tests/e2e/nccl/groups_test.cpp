@@ -1,4 +1,3 @@
-// Communicators and groups on two ranks of the simulated GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +48,7 @@ class NcclGroups : public ::testing::Test {
 TEST_F(NcclGroups, CommunicatorHasOneIdentityOnAllItsRanks) {
   std::vector<const SeenEvent*> reduces[2];
   for (int rank = 0; rank < 2; ++rank) reduces[rank] = operations(traces_[static_cast<std::size_t>(rank)], "allreduce");
-  for (const auto& of_rank : reduces) ASSERT_EQ(of_rank.size(), 4U);  // on both (in a group), own, again, both
+  for (const auto& of_rank : reduces) ASSERT_EQ(of_rank.size(), 4U);  // on both, own, again, both in nccl_groups.cpp
   const auto id = [&](int rank, std::size_t i) { return reduces[rank][i]->args.at("Process Group Name"); };
   EXPECT_EQ(id(0, 0), id(1, 0));
   EXPECT_EQ(id(0, 0), id(0, 3));
@@ -115,7 +114,6 @@ TEST_F(NcclGroups, LaunchesPassVerify) {
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
 }
 
-/// A communicator that grows from two ranks to four.
 class NcclGrowth : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_grow", "0 1 2 3"); }

@@ -1,4 +1,3 @@
-// capture.nccl_profiler with a fake NCCL of each profiler interface version.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -122,7 +121,7 @@ TEST_P(NcclProfilerSinceV5, EachCallHasTheDataOfItsTasks) {
     EXPECT_EQ(all(trace, "NCCL protocol"), (Values{"LL", "LL", "LL", "LL", "LL", "-"}));
     EXPECT_EQ(all(trace, "NCCL warps"), (Values{"16", "16", "16", "16", "16", "-"}));
     EXPECT_EQ(all(trace, "NCCL channels"), (Values{"8", "8", "1", "8", "1", "1"}));
-    // NCCL numbers operations by launch: the largest of a group first.
+    // NCCL numbers operations in launch order, in which the largest of a group is first.
     EXPECT_EQ(all(trace, "NCCL seq"), (Values{"0", "1", "3", "2", "4", "-"}));
     EXPECT_EQ(all(trace, "NCCL function"),
               (Values{"AllReduce", "AllReduce", "AllReduce", "AllReduce", "AllReduce", "-"}));
@@ -243,7 +242,7 @@ TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
   expect_problem("NCCL uses the job's network plugin as its profiler plugin");
 }
 
-// With STATIC_PLUGIN NCCL searches the process's libraries: profshim before the job's, new interfaces before old ones.
+// With STATIC_PLUGIN, NCCL searches the process's libraries: profshim first, and newer interfaces before older.
 class NcclProfilerStatic : public NcclProfiler, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
@@ -263,7 +262,7 @@ TEST_F(NcclProfiler, IsNotFoundInTheProcessItself) {
   for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.property("problems"), "[]");
 }
 
-// The library sets PROFSHIM_NCCL_PLUGIN for NCCL; child processes inherit it.
+// The library sets PROFSHIM_NCCL_PLUGIN for NCCL, and child processes inherit the variable.
 TEST(NcclProfilerVariable, DoesNotRequestRecording) {
   Job job = shell("echo \"[$CUDA_INJECTION64_PATH]\"");
   job.environment = {{"PROFSHIM_NCCL_PLUGIN", shim_path()}};

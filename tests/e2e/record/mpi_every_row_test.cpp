@@ -1,4 +1,3 @@
-// Calls every function of hooks/mpi.def in a real job.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +15,6 @@ namespace {
 
 constexpr int kRanks = 2;
 
-/// Functions that the program cannot call with every MPI, with the reason.
 const std::map<std::string, std::string>& not_called() {
   static const std::map<std::string, std::string> rows = {
       {"MPI_Abort", "ends the job: Endings calls it"},
@@ -29,7 +27,6 @@ const std::map<std::string, std::string>& not_called() {
   return rows;
 }
 
-/// Calls by function; 0 if the program does not call it.
 using Calls = std::map<std::string, int>;
 struct Counted {
   Calls printed, traced;

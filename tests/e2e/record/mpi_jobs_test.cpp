@@ -1,4 +1,3 @@
-// Real MPI jobs: the trace has the call counts that the program prints.
 #include "e2e/support/mpi_jobs.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +42,7 @@ std::vector<App> apps_here() {
   return apps;
 }
 
-// Sorts, as ranks print in any order.
+// Ranks print in any order.
 std::string sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::stringstream stream(text);
@@ -69,7 +68,7 @@ Recorded record(const App& app) {
   return recorded;
 }
 
-/// mpi4py calls MPI_Bcast_c if the MPI has it, but its program counts MPI_Bcast.
+/// mpi4py may call MPI_Bcast_c where the test program counts MPI_Bcast.
 int seen_of(const std::string& function, const std::map<std::string, int>& printed,
             const std::map<std::string, int>& seen) {
   const auto count_of = [&seen](const std::string& name) {
@@ -87,7 +86,7 @@ TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
 
   EXPECT_EQ(recorded.without.ending(), recorded.with.ending()) << recorded.with.err;
   EXPECT_EQ(sorted_lines(recorded.without.out), sorted_lines(recorded.with.out));
-  EXPECT_LE(recorded.with.shim_lines().size(), 1u) << recorded.with.err;  // the closing line of rank 0
+  EXPECT_LE(recorded.with.shim_lines().size(), 1u) << recorded.with.err;  // rank 0's closing line
   const auto printed = printed_counts(recorded.with.out);
   ASSERT_EQ(printed.size(), std::size_t{kRanks}) << recorded.with.out;
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
@@ -103,7 +102,7 @@ TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
   }
 }
 
-// Readers match collectives by communicator and sequence number, equal on all ranks.
+// Readers match the collectives of ranks by communicator and sequence number.
 TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   const Recorded recorded = record(GetParam());
 
@@ -118,7 +117,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
         calls[{group->second, sequence->second}][trace.rank()] = event.name;
     }
   for (const auto& [number, by_rank] : calls) {
-    if (by_rank.size() < 2) continue;  // seen on one rank only
+    if (by_rank.size() < 2) continue;
     for (const auto& [rank, name] : by_rank)
       EXPECT_EQ(name, by_rank.begin()->second) << "number " << number.second << " of group " << number.first;
   }
@@ -127,7 +126,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   EXPECT_TRUE(!has_allreduce || !calls.empty()) << "no collective carries a number";
 }
 
-// Only the status names the source of MPI_ANY_SOURCE, but programs may pass MPI_STATUS_IGNORE.
+// Only an MPI_Status names the source of a receive from MPI_ANY_SOURCE, but programs may pass MPI_STATUS_IGNORE.
 TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
   const Recorded recorded = record(GetParam());
 
@@ -236,7 +235,7 @@ TEST(MpiJobs, RecordsTheSelectedRanks) {
   }
 }
 
-// The library has a slot for each existing MPI_Op.
+// The library has few slots for MPI_Op handles.
 TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

@@ -1,4 +1,3 @@
-// Unsuccessful polls of MPI are counted in one event.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr int kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
-// Most events of one loop of polls: a process that loses its CPU for a while begins a new event.
+// Limit of events for one loop of polls. A process that loses its CPU for a while begins a new event.
 constexpr std::size_t kFew = 60;
 
 struct Recorded {
@@ -86,7 +85,7 @@ TEST(MpiPolls, APauseEndsThem) {
 
     for (const SeenEvent* row : recorded.trace.calls("MPI polling"))
       EXPECT_FALSE(has(*row, "MPI_Testall") && has(*row, "MPI_Iprobe"));
-    // The last MPI_Testall is counted with the next loop, as no pause follows.
+    // No pause follows the last MPI_Testall, so it is counted with the next loop.
     EXPECT_GE(recorded.trace.calls("MPI_Testall").size(), std::size_t{kPauses - 1}) << to_string(mpi);
   }
 }

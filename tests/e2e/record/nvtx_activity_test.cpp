@@ -1,4 +1,3 @@
-// Without the activity nvtx, traces have only ranges of steps and epochs.
 #include <gtest/gtest.h>
 
 #include "e2e/support/needs_nvtx.h"

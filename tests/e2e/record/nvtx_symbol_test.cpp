@@ -1,4 +1,3 @@
-// NVTX ranges, and steps from calls of a function.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

@@ -1,4 +1,3 @@
-// Call stacks of real interpreters, PyTorch jobs and MPI jobs.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -58,7 +57,7 @@ std::string probe() { return PROFSHIM_BUILD_DIR "/tests/apps_stack/libstack_prob
 
 Job probing(const std::string& interpreter, const char* script, const ScratchFolder& scratch) {
   return {.command = {interpreter, kSource + "/tests/apps_stack/" + script, probe(), scratch / "spool"},
-          // The library is opened by dlopen() and needs 3 KiB of thread-local storage.
+          // dlopen() loads the library, which needs 3 KiB of static thread-local storage.
           .environment = {{"GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384"}},
           .preload = false};
 }
@@ -113,7 +112,6 @@ Job stacks_job(const ScratchFolder& scratch, const std::string& keys) {
   return torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none " + keys);
 }
 
-/// Returns the output without the library: caught exceptions, and which library has the unwinder.
 const std::string& printed_without_us() {
   static const std::string out = [] {
     const ScratchFolder scratch;
@@ -288,7 +286,7 @@ Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   return job;
 }
 
-/// Also finds `name`_c, the variant with large counts, which mpi4py calls if the MPI has it.
+/// mpi4py calls `name`_c, the variant with large counts, if the MPI has it.
 std::vector<const SeenEvent*> calls_of(const SeenTrace& trace, const std::string& name) {
   const auto calls = trace.calls(name);
   return calls.empty() ? trace.calls(name + "_c") : calls;

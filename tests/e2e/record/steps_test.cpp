@@ -1,4 +1,3 @@
-// Step sources and windows of the heat demo.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,10 +16,9 @@ using Steps = std::vector<std::int64_t>;
 
 struct HeatRun {
   Outcome outcome;
-  std::vector<SeenTrace> traces;  // sorted by first step
+  std::vector<SeenTrace> traces;
 };
 
-// Adds version and output to `spec`.
 HeatRun run_heat(const std::string& spec, int steps, int ranks = 1) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, ranks, {built("demo/heat"), std::to_string(steps), "64"});

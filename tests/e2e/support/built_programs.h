@@ -1,4 +1,3 @@
-// Paths of the programs that the tests run.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@ namespace profshim::e2e {
 
 std::string shim_path();
 std::string tool_path();
-/// Returns the path of a program, given below build/. Fails the test if it is not built.
+/// `relative` is a path below build/. Fails the test if the program is not built.
 std::string built(const std::string& relative);
 bool on_path(const std::string& name);
 

@@ -1,4 +1,3 @@
-// Runs programs of tests/apps_gpu on the fake GPU and reads their output.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +10,14 @@
 
 namespace profshim::e2e {
 
-/// A device activity: a line of FAKE_CUDA_TIMELINE.
+/// A device activity: one line of the file $FAKE_CUDA_TIMELINE.
 struct Ran {
   std::string kind;  // kernel, memcpy, memcpy_peer, memset, graph
   std::int64_t start_ns = 0, end_ns = 0;
   int device = 0, stream = 0, correlation = 0;
   std::int64_t bytes = 0;
   int graph = 0;
-  std::int64_t called_ns = 0;  // of the launching call
+  std::int64_t called_ns = 0;  // time of the launching call
   std::string name;            // mangled
 };
 
@@ -26,12 +25,12 @@ std::vector<Ran> read_timeline(const std::string& path);
 
 struct GpuRun {
   Outcome outcome;
-  std::map<std::string, long> printed;  // "kernels 300" on stdout
+  std::map<std::string, long> printed;  // lines such as "kernels 300" on stdout
   std::vector<SeenTrace> traces;        // sorted by path
   std::vector<Ran> timeline;
   std::map<std::string, std::uint64_t> cupti;  // final counters of the fake CUPTI: "records_10", "dropped", ...
-  std::vector<int> left_enabled;               // activity kinds, at the end
-  std::vector<std::string> cupti_calls;        // "cuptiActivityEnable 10 0", in order
+  std::vector<int> left_enabled;               // activity kinds
+  std::vector<std::string> cupti_calls;        // such as "cuptiActivityEnable 10 0"
 
   std::vector<const Ran*> ran(const std::string& kind) const;
   /// Counts `cupti_calls` that start with `begin`.
@@ -39,11 +38,11 @@ struct GpuRun {
 };
 
 struct GpuJob {
-  std::string program;  // below build/tests/apps_gpu; "nvcc/...": built by nvcc
+  std::string program;  // path below build/tests/apps_gpu
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string spec;   // without version, ranks and output; "": kRecordAll
-  std::string cupti;  // below build/tests/fakes; "": the fake beside the runtime
+  std::string spec;   // without version, ranks and output; "" = kRecordAll
+  std::string cupti;  // path below build/tests/fakes; "" = the fake CUPTI beside the fake CUDA runtime
   bool preload = true;
   double limit_seconds = 60;
 };

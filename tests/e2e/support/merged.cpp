@@ -63,7 +63,7 @@ Shift write_shifted(const std::string& from, const std::string& to, double offse
     if (line.find("\"host_name\"") != std::string::npos) line = R"("host_name": "elsewhere",)";
     std::size_t at = 0, end = 0;
     if (const double base = number_behind(line, "baseTimeNanoseconds", at, end); base > 0) base_ns = base;
-    // In PyTorch's traces "dur" is on another line.
+    // PyTorch's traces have "ts" and "dur" on separate lines.
     const double begin = number_behind(line, "ts", at, end);
     if (at != std::string::npos) {
       ts = begin;

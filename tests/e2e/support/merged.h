@@ -1,4 +1,3 @@
-// Merges traces, and writes traces with shifted clocks.
 #pragma once
 
 #include <map>
@@ -15,9 +14,9 @@ SeenTrace merged(const std::string& out, std::vector<std::string> paths, Outcome
 struct Arrow {
   const SeenEvent *from = nullptr, *to = nullptr;
 };
-/// Returns the arrows between ranks, by id.
+/// Returns the flow arrows between ranks, by flow id.
 std::map<std::int64_t, Arrow> arrows(const SeenTrace& trace);
-/// Returns the innermost slice on the thread of `at` at its time.
+/// Returns the innermost slice that covers the time of `at` on the same thread.
 const SeenEvent* slice_at(const SeenTrace& trace, const SeenEvent& at);
 
 struct Shift {
@@ -30,7 +29,7 @@ Shift write_shifted(const std::string& from, const std::string& to, double offse
 struct Placed {
   std::string clock;
   double moments = 0, error_us = 0;
-  double mistake_us = 0;  // distance from the true time
+  double mistake_us = 0;  // distance from the true offset
 };
 Placed placed(const SeenTrace& merged, int rank, const Shift& shift);
 

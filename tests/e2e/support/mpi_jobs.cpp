@@ -17,7 +17,7 @@ Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command) {
   job.limit_seconds = 120;
   if (mpi == Mpi::kOpenMpi) {
     job.command = {"mpirun.openmpi", "--oversubscribe", "--bind-to", "none"};
-    // One machine needs no network, but RMA windows need direct copies between processes.
+    // One host needs no network. RMA windows need vader's direct copies between processes.
     job.environment = {{"OMPI_MCA_btl", "self,vader"}};
     if (geteuid() == 0) {
       job.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
@@ -25,7 +25,7 @@ Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command) {
     }
   } else {
     job.command = {"mpirun.mpich"};
-    job.environment = {{"HYDRA_IFACE", "lo"}};  // otherwise Hydra asks the DNS
+    job.environment = {{"HYDRA_IFACE", "lo"}};  // without it, Hydra asks the DNS
   }
   job.command.push_back("-n");
   job.command.push_back(std::to_string(ranks));

@@ -1,4 +1,3 @@
-// MPI jobs for the end-to-end tests.
 #pragma once
 
 #include <map>
@@ -19,7 +18,6 @@ std::vector<Mpi> installed_mpis();
 /// Reads lines that tests/apps print: {"rank":R,"function":"MPI_X","count":N}.
 std::map<int, std::map<std::string, int>> printed_counts(const std::string& out);
 
-/// The spec records all ranks from MPI_Init to the end.
 std::string record_all_spec(const std::string& folder);
 
 }  // namespace profshim::e2e

@@ -1,4 +1,3 @@
-// Skips tests that need a build with the headers of NVTX.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// MPI jobs that record into "traces" of a scratch folder.
+// MPI jobs that write their traces to scratch / "traces".
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace profshim::e2e {
 
 /// `settings` is added to PROFSHIM_SET.
 Job heat_job(const ScratchFolder& scratch, int ranks, int steps, const std::string& settings);
-/// Adds version and output to `spec`.
+/// Adds the keys version and output to `spec`.
 Job epochs_job(const ScratchFolder& scratch, const std::vector<std::string>& arguments, const std::string& spec);
 Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command);
 

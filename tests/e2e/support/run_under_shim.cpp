@@ -66,7 +66,7 @@ struct Pipe {
   dup2(out.write, 1);
   dup2(err.write, 2);
   if (!job.folder.empty() && chdir(job.folder.c_str()) != 0) _exit(127);
-  // In the background of a shell, tests inherit ignored terminal signals.
+  // Tests in the background of a shell inherit ignored signals.
   for (const int number : {SIGPIPE, SIGINT, SIGQUIT}) signal(number, SIG_DFL);
   if (job.before_exec) job.before_exec();
   execvpe(arguments[0], arguments, variables);

@@ -1,4 +1,3 @@
-// Runs programs with and without the library preloaded.
 #pragma once
 
 #include <functional>
@@ -8,11 +7,11 @@
 
 namespace profshim::e2e {
 
-/// A program to run with the tests' environment except PROFSHIM*, plus `environment`.
+/// Runs with the tests' environment, minus PROFSHIM* variables, plus `environment`.
 struct Job {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string folder;  // working folder; "": that of the tests
+  std::string folder;  // working folder; "" = the tests' working folder
   std::string input;
   bool preload = true;
   double limit_seconds = 60;                   // then SIGTERM; 5 s later SIGKILL to its process group
@@ -28,7 +27,7 @@ struct Outcome {
   double seconds = 0;
   /// "exit 0", "signal 9" or "timed out".
   std::string ending() const;
-  /// The library's lines of stderr.
+  /// The library's lines on stderr.
   std::vector<std::string> shim_lines() const;
 };
 Outcome run(const Job& job);
@@ -39,7 +38,7 @@ Both run_both(Job job);
 /// Expects exit status 0 and equal output.
 void expect_same(const Both& both);
 Job shell(const std::string& text);
-/// Runs the tool without the library.
+/// Runs the profshim command without the library.
 Outcome profshim(const std::vector<std::string>& arguments);
 
 }  // namespace profshim::e2e

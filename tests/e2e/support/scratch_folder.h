@@ -1,4 +1,3 @@
-// A temporary folder for one test.
 #pragma once
 
 #include <string>
@@ -6,7 +5,7 @@
 
 namespace profshim::e2e {
 
-/// The destructor removes it with its contents.
+/// The destructor removes the folder with its contents.
 class ScratchFolder {
  public:
   ScratchFolder();

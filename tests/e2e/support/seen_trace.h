@@ -1,4 +1,3 @@
-// Reads traces for tests.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace profshim::e2e {
 
-/// An event. Its arguments are text: numbers as written, lists as compact JSON.
+/// `args` holds numbers as written and lists as compact JSON.
 struct SeenEvent {
   std::string phase, category, name;
   std::int64_t pid = 0, tid = 0, ts_ns = 0, duration_ns = 0, id = 0;
@@ -36,7 +35,7 @@ SeenTrace read_seen(const std::string& path);
 std::vector<SeenTrace> read_folder(const std::string& folder);
 std::vector<std::string> traces_below(const std::string& folder);
 
-/// Returns a member, text without quotes; "" if missing.
+/// Returns a member as JSON, but a string without its quotes, or "" if missing.
 std::string json_member(const std::string& object, const std::string& key);
 
 }  // namespace profshim::e2e

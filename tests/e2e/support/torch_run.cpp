@@ -12,7 +12,7 @@ namespace {
 
 const std::string kDebians = "/usr/bin/python3";
 
-// No other job has this port, as $$ is unique while the job lives.
+// The shell's process id, $$, gives each running job another port.
 const std::string kOwnPort = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=$((10000 + $$ % 20000)); ";
 
 std::string with_torchrun(const std::string& command) {
@@ -20,7 +20,7 @@ std::string with_torchrun(const std::string& command) {
          "$MASTER_PORT " + command;
 }
 
-// False for Debian's PyTorch 2.6: its torchrun needs libuv.
+// torchrun of Debian's PyTorch 2.6 needs libuv, which that build lacks.
 bool torchrun_works() {
   static const bool works = run(Job{.command = {torch_python(), "-c",
                                                 "from torch.distributed import TCPStore; "
@@ -57,7 +57,7 @@ int torch_major() {
 }
 
 bool torch_has_rpc() {
-  // Without TensorPipe the base class of TensorPipe's options is `object`. Other failures must fail the tests.
+  // Without TensorPipe, the base class of TensorPipeRpcBackendOptions is `object`. Other errors must fail the tests.
   static const bool lacks_tensorpipe =
       run(Job{.command = {torch_python(), "-c",
                           "from torch.distributed.rpc import TensorPipeRpcBackendOptions as O; O()"},
@@ -104,7 +104,7 @@ std::string differences(const SeenTrace& trace, const std::map<std::string, int>
   for (const char* category : {"cpu_op", "user_annotation"})
     for (const auto& [name, count] : trace.counts(category)) both[name].first += count;
   for (const auto& [name, count] : theirs) both[name].second = count;
-  // The library records this event for gloo too, PyTorch only for NCCL.
+  // The library also records record_param_comms for gloo, PyTorch only for NCCL.
   if (theirs.count("record_param_comms") == 0) both.erase("record_param_comms");
   std::string text;
   for (const auto& [name, counts] : both) {

@@ -1,4 +1,4 @@
-// Runs programs of tests/apps_torch. `make test` uses Debian's PyTorch, `make test-torch` one from PyPI.
+// `make test` uses Debian's PyTorch, `make test-torch` a PyTorch from PyPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::string torch_app(const std::string& name);
   GTEST_SKIP() << "no PyTorch " << (major) << " in " << torch_python() << ": " \
                << ((major) > 1 ? "make test-torch" : "apt install python3-torch")
 
-/// False for Debian's PyTorch 2.14, built without TensorPipe.
+/// Debian's PyTorch 2.14 has no RPC, because it is built without TensorPipe.
 bool torch_has_rpc();
 
 #define NEEDS_RPC() \
@@ -33,22 +33,21 @@ enum class Launch {
   kAlone,
   kTwoRanks,  // torchrun if it works, otherwise as kByHand
   kByHand,    // two processes with torchrun's variables
-  kFourRanks  // four such processes
+  kFourRanks  // four processes with torchrun's variables
 };
 
-/// `command`: a script and its arguments. Writes uncompressed traces to scratch / "traces". `keys` is added to
-/// PROFSHIM_SET.
+/// `command` is a script of tests/apps_torch with its arguments. `keys` is added to PROFSHIM_SET. Traces go to
+/// scratch / "traces".
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
 /// Returns operator counts that operator_counts.py wrote.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
-/// Returns "name: ours, theirs" for each difference. Excludes gloo's events: torch.profiler may miss the last one.
+/// Returns "name: ours, theirs" for each difference. Ignores gloo's events, because torch.profiler may miss the last.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
 
-/// Counts calls that lie entirely in step `number`.
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);
 
-/// Expects steps 11 to 13 without gaps, each with exactly one optimizer call and no operator after it.
+/// Expects steps 11 to 13 without gaps, each with one optimizer call and no operator after that call.
 void expect_whole_steps(const SeenTrace& trace, const std::string& optimizer);
 
 }  // namespace profshim::e2e

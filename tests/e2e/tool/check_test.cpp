@@ -1,4 +1,3 @@
-// `profshim check` warns about large traces and impossible folders.
 #include <gtest/gtest.h>
 
 #include "e2e/support/recorded_jobs.h"

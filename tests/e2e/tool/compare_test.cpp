@@ -1,4 +1,3 @@
-// profshim compare finds an extra call per step, and no difference between equal runs.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <sched.h>
@@ -87,7 +86,7 @@ TEST(Compare, FindsOneMoreReductionInEachStep) {
       {"compare", base, more, "--json", "--junit", scratch / "report.xml", "--markdown", scratch / "report.md"});
 
   EXPECT_EQ(text.ending(), "exit 1") << text.err;
-  // Column widths depend on the machine's load.
+  // The widths of the columns depend on the measured times.
   const std::regex row("REGRESSION +call +MPI_Allreduce +1 -> 2 +0-1 +20 of 20 steps\n");
   EXPECT_TRUE(std::regex_search(text.out, row)) << text.out;
   EXPECT_EQ(json.ending(), "exit 1") << json.err;

@@ -1,4 +1,3 @@
-// HTA, the TensorBoard plugin and a JSON reader accept a real run.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +15,6 @@ namespace {
 
 constexpr int kRanks = 4;
 
-// Records four ranks: windows of steps 11-13 and 15-17.
 class Consumers : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { NEEDS_NVTX(); }
@@ -62,7 +60,7 @@ TEST_P(Consumers, StrictJsonReaderAcceptsEveryFile) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Readers see a merged trace as one rank with all ranks' processes.
+// Readers take a merged trace for one rank with the processes of all ranks.
 TEST_P(Consumers, MergedTraceIsAccepted) {
   const std::string merged = *scratch_ / ("merged-" + std::string(GetParam()));
   std::filesystem::create_directory(merged);

@@ -1,4 +1,3 @@
-// Files written by profshim convert, read by Perfetto's trace processor and DuckDB.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +64,7 @@ TEST(Convert, EveryEventIsARowInParquet) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// DuckDB runs the queries of the documentation.
+// sums_with_duckdb.py runs the queries of the documentation.
 TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
@@ -84,7 +83,7 @@ TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
     EXPECT_TRUE(std::filesystem::is_directory(scratch / ("parts/rank=" + std::to_string(rank)))) << rank;
 }
 
-// Parquet readers take the rank from the folder name; a merged trace has several.
+// Parquet readers take the rank from the folder name, but a merged trace has several ranks.
 TEST(Convert, MergedTraceIsRefusedForAFolderOfRanks) {
   const ScratchFolder scratch;
   const std::string merged = merged_gpu_ranks(scratch);

@@ -1,4 +1,3 @@
-// `profshim doctor` on real programs.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -205,7 +204,7 @@ TEST(Doctor, FindsALibraryThatIsNamedByItsPath) {
   EXPECT_TRUE(says(doctor({"--", program}), "Open MPI (" + library + ")"));
 }
 
-// The program's arguments may name a pipe without a writer or a huge file.
+// An argument of a Python module may be a huge file or a pipe without a writer.
 TEST(Doctor, ReadsNoDataOfAPythonModule) {
   const ScratchFolder scratch;
   const std::string python = "/usr/bin/python3";
@@ -221,7 +220,7 @@ TEST(Doctor, ReadsNoDataOfAPythonModule) {
   EXPECT_NE(pipe.ending(), "exit 124");
 }
 
-// f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the previous one.
+// The mangled name is f(A<int, int>, A<S0_, S0_>, ...): each parameter is twice as long as the parameter before.
 TEST(Doctor, LeavesANameThatExpandsToGigabytes) {
   const ScratchFolder scratch;
   std::string name = "_Z1f1AIiiE";

@@ -1,4 +1,3 @@
-// Containers and sandboxes with little memory or access: jobs are unchanged, and the library reports losses.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -27,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr int kCalls = 1'000'000;  // 64 MB of events
-constexpr int kForbidden = 97;     // exit status if a child could not make the environment
+constexpr int kForbidden = 97;     // exit status of a child that could not make its environment
 
 bool own_mounts() {
   return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
@@ -117,7 +116,6 @@ std::string own_lines(const std::string& out) {
   return kept;
 }
 
-// Expects all calls, or a loss reported by the trace or stderr.
 void expect_all_or_said(const std::string& folder, const Outcome& outcome, const std::string& calls) {
   const auto traces = read_folder(folder);
   if (traces.empty()) {
@@ -207,7 +205,7 @@ TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   for (const Mpi mpi : installed_mpis()) {
     const MemoryCgroup cgroup(mib * kMiB);
     if (!cgroup.why_not().empty()) GTEST_SKIP() << cgroup.why_not();
-    // The job fills 84 % (3.4 of 4 GiB). Open MPI itself needs 40 MiB more.
+    // The job fills 84 % of the cgroup. Open MPI itself needs 40 MiB more.
     const std::uint64_t needed = mib * 84 / 100 - (mpi == Mpi::kOpenMpi ? 40 : 0);
     const Environment row{"cgroup", {"touch", std::to_string(needed), std::to_string(2 * kCalls)}, [&cgroup](auto&) {
                             return cgroup.enter();

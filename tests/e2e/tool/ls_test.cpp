@@ -1,4 +1,3 @@
-// `profshim ls` on a run folder written by the test.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

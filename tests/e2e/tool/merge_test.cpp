@@ -1,4 +1,3 @@
-// profshim merge on real runs whose clocks the test has shifted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,7 +92,6 @@ TEST(Merge, EveryMessageHasAnArrow) {
   EXPECT_EQ(all.property("messages_without_arrows"), "0");
 }
 
-// Arrows lead from the last rank to each waiting rank.
 TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/allreduce_loop"), "20"});
@@ -111,7 +109,7 @@ TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
     EXPECT_GE(last->ts_ns, waited->ts_ns);
     ++from[last];
   }
-  EXPECT_EQ(from.size(), 40u);  // no rank waits for all in a broadcast
+  EXPECT_EQ(from.size(), 40u);  // broadcasts have no arrows: no rank waits for all
   for (const auto& [last, arrows] : from) EXPECT_EQ(arrows, 3) << last->name;
 }
 
@@ -188,7 +186,7 @@ TEST(Merge, RefusesIncompatibleTracesInOneLine) {
   }
   const std::string copy = scratch / "copy.pt.trace.json";
   std::filesystem::copy_file(paths[0], copy);
-  // Without a base time, times have an arbitrary start.
+  // Without baseTimeNanoseconds, times have an arbitrary origin.
   const std::string no_clock = scratch.write(
       "clock.json", R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.0,"dur":1.0}]})");
   const struct {

@@ -1,4 +1,4 @@
-// Pages of profshim report in a browser. Their page.js sets attributes of <html>: number of plots, errors.
+// The report's page.js sets attributes of <html>: the number of plots and the errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,12 +15,11 @@ namespace {
 
 constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/traces/";
 
-// A snap's chromium cannot read files in /tmp.
+// Chromium from a snap cannot read files in /tmp.
 constexpr char kBrowser[] = "chromium-headless-shell";
 
 bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") != std::string::npos; }
 
-// scripts/install_deps.sh --test installs it on Debian.
 #define NEEDS_BROWSER()                                                                   \
   if (!on_path(kBrowser)) {                                                               \
     if (is_debian()) FAIL() << kBrowser << " is missing: scripts/install_deps.sh --test"; \
@@ -28,7 +27,7 @@ bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") 
   }                                                                                       \
   static_assert(true)
 
-/// The proxy is a closed port: any use of the network appears in data-errors.
+/// The proxy is a closed port, so any use of the network appears in the page's data-errors.
 std::string opened(const ScratchFolder& scratch, const std::string& page) {
   const Outcome outcome =
       run({.command = {kBrowser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",

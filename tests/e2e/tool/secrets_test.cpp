@@ -1,4 +1,3 @@
-// Secrets in command lines and the environment are not written.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

@@ -1,4 +1,3 @@
-// With a wrong spec the job runs unchanged, and nothing is recorded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +26,7 @@ std::vector<std::string> bad_specs() {
   return paths;
 }
 
-// Returns the file with the error: the spec or an included file.
+// The error may be in an included file.
 std::string file_of_the_mistake(const std::string& spec) {
   const std::string expected = text_of_file(fs::path(spec).replace_extension(".expected").string());
   return expected.substr(0, expected.find(".toml")) + ".toml";

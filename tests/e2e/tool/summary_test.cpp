@@ -1,4 +1,3 @@
-// `profshim summary` on a real job and on other files.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 

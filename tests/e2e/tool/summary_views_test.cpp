@@ -1,4 +1,3 @@
-// The tables of profshim summary for an MPI job with a late rank and for GPU traces.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <unistd.h>
@@ -21,7 +20,6 @@ constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/";
 
 using Rows = std::vector<std::map<std::string, std::string>>;
 
-// Returns a table's rows, numbers as text.
 Rows rows_of(const rapidjson::Document& document, const char* view, const char* table) {
   Rows rows;
   if (!document.IsObject() || !document.HasMember(view) || !document[view].HasMember(table)) return rows;
@@ -76,7 +74,7 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
       ++ranks;
       const bool slow = row.at("rank") == std::to_string(kSlow);
       EXPECT_EQ(row.at("matched"), "12");
-      // On few cores another rank may be as late as the slow one.
+      // On few cores, another rank may be as late as the slow rank.
       if (slow) {
         EXPECT_GE(std::stoi(row.at("came_last")), 9);
       } else {

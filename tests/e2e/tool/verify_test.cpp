@@ -1,4 +1,3 @@
-// `profshim verify` on sample files.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -63,7 +62,7 @@ TEST_F(Verify, WindowOfTwoRanksConforms) {
   EXPECT_NE(ran.output.find("2 traces, 2 conforming"), std::string::npos) << ran.output;
 }
 
-// The sample's job has four ranks; two are present.
+// The sample job has four ranks, but only two traces.
 TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1}));
@@ -174,7 +173,7 @@ TEST_F(Verify, FileNamedTwiceCountsOnce) {
   EXPECT_NE(ran.output.find("1 trace, 1 conforming"), std::string::npos) << ran.output;
 }
 
-// A pipe without a writer would block forever.
+// Opening a pipe without a writer would block forever.
 TEST_F(Verify, FileThatOnlyHasTheNameOfATraceIsNoTrace) {
   add("rank0.11.pt.trace.json", test::sample_trace());
   fs::create_directory(fs::path(folder_) / "rank1.11.pt.trace.json");

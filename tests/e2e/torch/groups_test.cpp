@@ -1,4 +1,3 @@
-// Collectives of torch.distributed over gloo.
 #include <gtest/gtest.h>
 
 #include "e2e/support/run_under_shim.h"
@@ -51,7 +50,7 @@ TEST(TorchGroups, CollectivesDescribeTheirData) {
     const auto name = reduced[2].find("Process Group Name");
     EXPECT_TRUE(name == reduced[2].end() || name->second != "0");
     const auto gathered = comms(trace, "c10d::allgather_"), broadcast = comms(trace, "c10d::broadcast_");
-    // Takes the last: PyTorch may have called collectives before, to make groups.
+    // PyTorch itself may call collectives earlier, to make groups.
     ASSERT_FALSE(gathered.empty());
     EXPECT_EQ(gathered.back().at("In msg nelems"), "5");
     EXPECT_EQ(gathered.back().at("Out msg nelems"), "10");

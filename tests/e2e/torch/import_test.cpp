@@ -1,4 +1,3 @@
-// Programs that end during `import torch`, while other threads use modules already imported.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -20,10 +19,10 @@ namespace {
 constexpr int kPrograms = 50;  // per release of PyTorch
 
 struct Ending {
-  std::string way;   // first argument of import_moment.py
-  int moment = 0;    // number of the import that ends it
-  int signal = 0;    // signal from the test
-  int after_ms = 0;  // after the start
+  std::string way;  // first argument of import_moment.py
+  int moment = 0;   // number of the import that ends the program
+  int signal = 0;   // sent by the test; 0 = none
+  int after_ms = 0;
   std::string seen;
   std::string err;
   bool recorded = false;
@@ -38,7 +37,6 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   Job job = torch_job(scratch, Launch::kAlone, "import_moment.py " + one.way + " " + std::to_string(one.moment),
                       "steps.source=none");
   job.preload = preload;
-  // Sleeps, so that the signal arrives at different moments.
   if (one.signal != 0) {
     job.while_running = [&one](int pid) {
       std::this_thread::sleep_for(std::chrono::milliseconds(one.after_ms));
@@ -48,7 +46,7 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   return run(job);
 }
 
-/// Runs two programs at a time: they wait half of the time.
+/// Runs two programs at a time, because each waits half of the time.
 void run_all(std::vector<Ending>& endings, bool preload) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -94,11 +92,11 @@ std::vector<Ending> draw(int imports, int whole_ms) {
   return endings;
 }
 
-/// Returns the allowed endings. "exit 0": the signal or exit() came too late.
+/// "exit 0" means that the signal or exit() came too late.
 std::set<std::string> endings_of(const Ending& one) {
   if (one.signal == SIGTERM) return {"signal 15", "exit 0"};
-  // "exit 1": Python was not ready, or an extension raised another exception. "exit 0": some code takes every exception
-  // for "not installed".
+  // "exit 1": Python was not ready, or an extension raised another exception. "exit 0": some code takes every
+  // exception for "not installed".
   if (one.signal == SIGINT || one.way == "SIGINT") return {"signal 2", "exit 0", "exit 1"};
   if (one.way == "exit") return {"exit 3", "exit 0", "exit 1"};
   if (one.way == "SIGTERM") return {"signal 15"};
@@ -106,7 +104,7 @@ std::set<std::string> endings_of(const Ending& one) {
   return {"exit 3"};
 }
 
-/// Recognizes a fault of PyTorch: KeyboardInterrupt in C++ code that must not throw. profshim has no pybind11.
+/// PyTorch aborts if KeyboardInterrupt is thrown in its C++ code that must not throw. profshim does not use pybind11.
 bool broke_in_pybind11(const Ending& one) {
   return one.signal == SIGINT && one.seen == "signal 6" &&
          one.err.find("pybind11::error_already_set") != std::string::npos &&

@@ -1,4 +1,3 @@
-// Operator inputs equal those of torch.profiler in the same process.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -36,7 +35,6 @@ std::string compact(const rapidjson::Value& value) {
   return buffer.GetString();
 }
 
-/// Sets `has` to the keys that this PyTorch reports.
 Operators expected_operators(const std::string& path, std::set<std::string>& has) {
   rapidjson::Document json;
   json.Parse(text_of_file(path).c_str());

@@ -1,4 +1,3 @@
-// Step sources of unmodified PyTorch scripts.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +11,7 @@
 namespace profshim::e2e {
 namespace {
 
-// Forward passes are steps if no optimizer steps during the first eight.
+// Forward passes are steps if no optimizer steps during the first eight forward passes.
 TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

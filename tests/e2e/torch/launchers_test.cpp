@@ -1,4 +1,4 @@
-// Ranks that learn their rank late: Lightning restarts its program, Ray starts workers first.
+// Processes learn their rank late: Lightning restarts its program, and Ray starts workers first.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -41,7 +41,7 @@ const Launcher kLaunchers[] = {
     {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
-/// Returns stderr without the library's lines. Those of gloo come in any order.
+/// Lines of gloo come in any order.
 std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
   std::multiset<std::string> others;
@@ -87,7 +87,7 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   }
 }
 
-// WORLD_SIZE announces other ranks: CUDA must not make this a job of one rank.
+// WORLD_SIZE announces other ranks, so CUDA must not make the process a job of one rank.
 TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,4 +1,3 @@
-// Allocations and releases (capture.profile_memory) equal those of torch.profiler in the same process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ Job training(const ScratchFolder& scratch, const std::string& arguments, bool pr
                    std::string("capture.profile_memory=") + (profile_memory ? "true" : "false"));
 }
 
-/// Removes times, process ids and addresses.
+/// Times and process ids differ between runs, so all digits are removed.
 std::string jobs_own(const std::string& err) {
   std::istringstream lines(err);
   std::string own;
@@ -56,7 +55,7 @@ std::string line_of(const SeenEvent& event) {
   return event.name + " " + (event.name == "[memory]" ? std::to_string(number(event, "Bytes")) : "0");
 }
 
-/// Skips releases in `ours` of memory that was allocated before the window.
+/// Ignores releases in `ours` of memory that was allocated before the window.
 std::string first_difference(const std::vector<const SeenEvent*>& ours, const std::string& theirs) {
   std::istringstream lines(theirs);
   std::string line;
@@ -107,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// c10 would warn of addresses that its own table does not have.
+// c10 prints a warning for an address that its own table does not have.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// profshim merge on traces of gloo, whose collectives have no sequence numbers.
+// Gloo's collectives have no sequence numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
   return paths;
 }
 
-/// Merges traces with randomly shifted clocks; errors must be within the reported bounds.
+/// Merges traces with randomly shifted clocks. 99 % of the errors must be within the reported bounds.
 void expect_brought_together(const ScratchFolder& scratch, const std::vector<std::string>& paths) {
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> offset(-1e6, 1e6), drift(-50, 50);
@@ -81,7 +81,6 @@ TEST(TorchMerge, AlignsClocksOfTorchsOwnTraces) {
   expect_brought_together(scratch, profiled(scratch, 4));
 }
 
-// Arrows lead from the last rank's operation to those of waiting ranks.
 TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

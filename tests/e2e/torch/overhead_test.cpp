@@ -1,4 +1,3 @@
-// overhead_percent of PyTorch programs. The operators by which the library measures it are not recorded.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

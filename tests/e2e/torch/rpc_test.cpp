@@ -1,4 +1,3 @@
-// torch.distributed.rpc: traces join each request with its execution.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +65,7 @@ TEST_F(TorchRpc, RequestsHaveNames) {
   }
 }
 
-// Both workers share a clock.
+// Both workers use the clock of one host.
 TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
   constexpr std::int64_t kClocksDiffer = 200'000;
   int joined = 0, inside = 0;

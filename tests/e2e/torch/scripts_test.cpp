@@ -1,4 +1,3 @@
-// Training scripts print the same as without the library. Their traces have whole steps and torch.profiler's counts.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -17,10 +16,10 @@ struct Script {
   const char* name;
   const char* command;
   Launch launch;
-  int torch;  // oldest major version
+  int torch;  // oldest major version of PyTorch
   const char* optimizer;
   std::map<std::string, int> in_a_step;  // calls by name
-  // script that prints the same; "" = itself
+  // a command that prints the same; "" = `command`
   std::string as = {};
   // torch.profiler misses operators on Python threads, so the counts of `as` are compared.
   bool has_threads = false;
@@ -67,7 +66,6 @@ struct WithoutUs {
   Outcome outcome;
   std::map<int, std::map<std::string, int>> counts;  // by rank
 };
-/// Runs each command only the first time.
 const WithoutUs& without_us(Launch launch, const std::string& command) {
   static std::map<std::string, WithoutUs> known;
   const auto [found, is_new] = known.try_emplace(command);
@@ -211,7 +209,7 @@ TEST(LibtorchPrograms, AreRecordedWithoutPython) {
   EXPECT_EQ(traces[0].property("torch_version") + "\n", outcome.out.substr(said.size()));
 }
 
-// Inductor's workers, the compiler and the linker inherit the library and RANK.
+// Inductor's workers, the compiler and the linker inherit LD_PRELOAD and RANK.
 TEST(TorchPrograms, CompiledModelIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;

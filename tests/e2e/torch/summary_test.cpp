@@ -1,4 +1,3 @@
-// `profshim summary` prints the same table as PyTorch for the same events.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,7 +73,6 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   return {summary.out, text_of_file(scratch / "table.txt")};
 }
 
-// Without Kineto (Debian), the table comes from the exported events.
 TEST(TorchSummary, EqualsTheTableThatPyTorchPrints) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,4 +1,3 @@
-// A memory cgroup below that of the test program.
 #pragma once
 
 #include <cstdint>

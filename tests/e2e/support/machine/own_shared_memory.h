@@ -1,4 +1,3 @@
-// A private /dev/shm for one test.
 #pragma once
 
 #include <sched.h>
@@ -9,7 +8,7 @@
 
 namespace profshim::e2e {
 
-/// Mounts /dev/shm for this process and its children, until destroyed.
+/// A private /dev/shm of this process and its children.
 class OwnSharedMemory {
  public:
   OwnSharedMemory() = default;

@@ -1,4 +1,4 @@
-// Gives the test program its own /dev/shm: other processes' spools would disturb tests for leftover files.
+// In a shared /dev/shm, other processes' spools would disturb tests for leftover files.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -9,7 +9,7 @@ namespace {
 class PrivateSharedMemory : public testing::Environment {
  public:
   void SetUp() override {
-    if (unshare(CLONE_NEWNS) != 0) return;  // not root: stays shared
+    if (unshare(CLONE_NEWNS) != 0) return;  // not root: /dev/shm stays shared
     // In a chroot, "/" is not a mount point.
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 &&
         mount("none", "/dev/shm", nullptr, MS_PRIVATE, nullptr) != 0) {

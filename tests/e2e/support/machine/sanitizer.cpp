@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // A test that cannot run with a sanitizer in every process.
 struct Exception {
-  const char* test;  // "Suite.Name" without the prefix of an instance
+  const char* test;  // "Suite.Name" without the prefix of an instantiation
   const char* why;
 };
 const Exception kExceptions[] = {
@@ -60,7 +60,7 @@ std::string reports_folder() {
   return folder.path();
 }
 
-// The job must behave as without the library, so the sanitizer handles no signal and ignores leaks.
+// A sanitizer must not change how the job ends, so it handles no signals and ignores leaks.
 void set_options() {
   const std::string common = "log_path=" + reports_folder() +
                              "/report:handle_abort=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"

@@ -1,11 +1,11 @@
-// Sanitizer builds (make test-asan, test-tsan): a report in any process fails the test.
+// In sanitizer builds (make test-asan, test-tsan), a report in any process fails the test.
 #pragma once
 
 #include <string>
 
 namespace profshim::e2e {
 
-/// Returns the sanitizer's runtime and a colon for LD_PRELOAD, or "".
+/// Returns the path of the sanitizer's runtime and a colon for LD_PRELOAD, or "".
 std::string sanitizer_preload();
 
 }  // namespace profshim::e2e
