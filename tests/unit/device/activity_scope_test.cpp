@@ -1,4 +1,4 @@
-// Tests both forms of CUPTI's activity API, for the process and (since 13.3) a subscriber.
+// CUPTI's activity API has a form for the process and, since 13.3, a form for one subscriber.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,11 @@
 namespace profshim::device {
 namespace {
 
-/// CUPTI 13.3: once one form is used, the other returns CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
+/// In CUPTI 13.3, use of one form makes the other form return CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers
+/// leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // another client's cuptiSubscribe() excludes others
+  bool alone = false;  // a client's cuptiSubscribe() excludes other clients
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;

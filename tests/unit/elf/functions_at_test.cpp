@@ -10,7 +10,7 @@
 namespace profshim::elf {
 namespace {
 
-// Returns the C library's path, found by a function that no sanitizer intercepts.
+// No sanitizer intercepts gnu_get_libc_version().
 std::string library() {
   Dl_info info{};
   dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &info);
