@@ -1,4 +1,4 @@
-// CUPTI's records hold the lower half of pthread_self().
+// CUPTI's records hold only the lower half of pthread_self().
 #include "device/cupti/thread_ids.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// Tests calls in flight while a window's events are gathered.
 #include <atomic>
 #include <thread>
 
