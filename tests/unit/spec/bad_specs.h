@@ -1,4 +1,4 @@
-// Wrong specs, tests/golden/bad_specs/*.toml, and their error lines, *.expected.
+// tests/golden/bad_specs has wrong specs (*.toml) and their error lines (*.expected).
 #pragma once
 
 #include <algorithm>
