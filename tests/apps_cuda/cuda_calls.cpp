@@ -21,7 +21,7 @@
 #include "profshim/hooks/cuda.def"
 #undef HOOK
 
-/// A "kernel" with a name that dladdr() finds, as for nvcc's host functions.
+/// Like nvcc's host functions, this "kernel" has a name that dladdr() finds.
 extern "C" __attribute__((visibility("default"))) void exported_kernel() {}
 
 namespace {
@@ -54,7 +54,6 @@ void call_every_function() {
 #define HOOK(name, ...) call(&name);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
-  // The second time, the hook finds the name in its cache.
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
 }

@@ -1,5 +1,4 @@
-// Reads and sets signal actions in every way during a recorded run. Prints the results and the actions that children
-// inherit.
+// Reads and sets signal actions in every way during a recorded run, also in children.
 #include <mpi.h>
 #include <signal.h>
 #include <spawn.h>

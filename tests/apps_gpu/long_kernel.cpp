@@ -1,4 +1,4 @@
-// long_kernel: step 6 begins with a long kernel on another stream, before any window.
+// Step 6 begins with a long kernel on another stream, before any window.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

@@ -1,4 +1,4 @@
-// Declares nvtxRangePushA() and nvtxRangePop(); they do nothing without NVTX headers.
+// The ranges do nothing without NVTX headers.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

@@ -1,4 +1,4 @@
-/* Makes COUNT calls of two functions with many recorded arguments, with pauses. */
+/* Both functions have many recorded arguments. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

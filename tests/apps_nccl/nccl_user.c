@@ -1,4 +1,4 @@
-// A library linked against NCCL, like a Python extension.
+// Built as a library that links to NCCL, like a Python extension.
 #include <stddef.h>
 #include <stdio.h>
 

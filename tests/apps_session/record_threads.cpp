@@ -52,7 +52,7 @@ void make_range(Work& work, std::uint64_t i) {
   work.ranges.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Limits the rate: this test must lose no range.
+// A limited rate keeps the test from losing ranges.
 void breathe(std::uint64_t i) {
   if (i % 1000 == 999) usleep(1000);
 }

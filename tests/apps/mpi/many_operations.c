@@ -1,4 +1,4 @@
-/* Makes and frees many MPI_Op, as the BLACS do. */
+/* The BLACS also make and free many MPI_Op. */
 #include <mpi.h>
 
 #include "counts.h"
