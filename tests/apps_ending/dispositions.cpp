@@ -1,4 +1,3 @@
-// Reads and sets signal actions in every way during a recorded run, also in children.
 #include <mpi.h>
 #include <signal.h>
 #include <spawn.h>

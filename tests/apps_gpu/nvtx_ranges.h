@@ -1,4 +1,3 @@
-// The ranges do nothing without NVTX headers.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

@@ -1,4 +1,3 @@
-/* Prints all that a preloaded library could change. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* Both functions have many recorded arguments. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -12,7 +12,6 @@ typedef struct {
 
 static void* library;
 
-// A linked program binds to the same definition.
 static void* bound(const char* name) { return library != NULL ? dlsym(library, name) : dlsym(RTLD_DEFAULT, name); }
 
 #define CALL(NAME, TYPES, ARGUMENTS)             \

@@ -1,4 +1,4 @@
-// Built as a library that links to NCCL, like a Python extension.
+// This library links to NCCL, like a Python extension.
 #include <stddef.h>
 #include <stdio.h>
 

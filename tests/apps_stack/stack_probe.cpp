@@ -27,7 +27,6 @@ std::string problems() {
 
 }  // namespace
 
-/// Returns "" or a problem.
 extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
                                                                   int depth) {
   static thread_local std::string answer;

@@ -1,4 +1,3 @@
-// Calls functions with every kind of entry code and checks their results.
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// An error handler leaves MPI calls by an exception or longjmp().
+// The error handler leaves MPI calls through an exception or longjmp().
 #include <setjmp.h>
 
 #include "counts.h"

@@ -1,4 +1,3 @@
-/* The BLACS also make and free many MPI_Op. */
 #include <mpi.h>
 
 #include "counts.h"

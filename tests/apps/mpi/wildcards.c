@@ -1,4 +1,5 @@
-/* The trace must name the sources although the statuses are ignored. Errors must be those of a run without profshim. */
+/* The trace must name the sources although the program ignores statuses. MPI errors must be those of a run without
+ * profshim. */
 #include <mpi.h>
 
 #include "counts.h"

@@ -1,4 +1,3 @@
-// Two ranks split a communicator; a third, then a fourth rank joins.
 #include <cstdlib>
 
 #include "../cuda_api.h"

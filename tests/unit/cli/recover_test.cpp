@@ -126,7 +126,7 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
-// The process was killed between publishing the trace and noting that in the spool.
+// The process was killed after publishing the trace and before noting the publication in the spool.
 TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);

@@ -1,5 +1,5 @@
-// Reads a trace as Perfetto does: sorts packets by time, then by file order. A slice end closes the slice that was
-// opened last on its track.
+// Like Perfetto, sorts packets by time, then by file order. A slice end closes the slice that was opened last on its
+// track.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// CUPTI's activity API has a form for the process and, since 13.3, a form for one subscriber.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +9,8 @@
 namespace profshim::device {
 namespace {
 
-/// In CUPTI 13.3, use of one form makes the other form return CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers
-/// leave.
+/// CUPTI 13.3 has activity functions for the process and for a subscriber. Use of one form makes the other form return
+/// CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
   bool alone = false;  // a client's cuptiSubscribe() excludes other clients

@@ -112,7 +112,7 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   EXPECT_EQ(cupti_.registrations, before);
 }
 
-// After a failed registration, CUPTI would give our records to the other client's callbacks.
+// After our failed registration, CUPTI would give our records to the other client's callbacks.
 TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
   request_.yield = true;
   serve();

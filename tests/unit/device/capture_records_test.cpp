@@ -160,7 +160,6 @@ TEST_P(CaptureTest, ADriverCallInsideARuntimeCallIsDropped) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
 }
 
-// Another buffer arrives between the driver call's buffer and the runtime call's buffer.
 TEST_P(CaptureTest, ADriverCallIsHeldUntilAFlush) {
   ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc has its own correlation id
   inner.start = call(5, 5).start + 10;

@@ -59,7 +59,7 @@ class ScriptedCupti {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;
   }
-  /// Returns the current buffer at once, as CUPTI does with a full buffer.
+  /// Returns the current buffer at once, like a full buffer.
   void complete() { completed_(nullptr, 0, std::exchange(buffer_, nullptr), size_, filled_); }
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }

@@ -39,8 +39,8 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// Returns true for lines that are not compared. Only newer binutils print "udb". The length of a branch with a 16-bit
-/// offset depends on the processor.
+/// Returns true for lines that are not compared. Newer binutils print "udb". Processors disagree on the length of a
+/// branch with a 16-bit offset.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;

@@ -79,7 +79,7 @@ TEST_F(OpenCallsTest, CallThatEndsMeanwhileIsNotLost) {
   constexpr int kWindows = 200;
   std::atomic<bool> stop{false};
   std::vector<Ticks> begins;
-  // A window misses calls whose thread lost its core between reading the clock and storing the begin.
+  // A window misses a call if its thread is preempted between reading the clock and storing the begin.
   std::vector<Ticks> held_up;
   std::thread caller([&] {
     spool::Thread& t = *recorder::this_thread();

@@ -1,4 +1,5 @@
-// As with CUPTI, a flush brings the records that ended before it, and a thread's calls come in the order of their ends.
+// As with CUPTI, a flush brings the records that ended before it. The calls of a thread come in the order of their
+// ends.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@ struct Plan {
   std::size_t records_in_buffer = 0;  // 0: as many as fit
   std::size_t buffer_bytes = 64 << 10;
   std::size_t buffers = 16;
-  int window_percent = 100;    // the window's share of the time with calls
-  bool calls_in_order = true;  // false: in any order
+  int window_percent = 100;  // the window's share of the time with calls
+  bool calls_in_order = true;
   bool driver_inside = false;
-  bool streams = false;  // CUPTI reports streams and their priorities
+  bool streams = false;
 };
 
 struct Shipment {
@@ -34,7 +35,7 @@ struct Delivery {
 
 Delivery deliveries(const Records& records, std::int64_t window_end_ns, const Plan& plan, const ReplayCupti& cupti);
 
-/// Returns a time at which no call is in flight, after `percent` of the time with calls.
+/// At the returned time, `percent` of the time with calls is over and no call is in flight.
 std::int64_t window_end_of(const Trace& trace, int percent);
 
 }  // namespace profshim::replay

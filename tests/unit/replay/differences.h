@@ -9,7 +9,7 @@
 namespace profshim::replay {
 
 struct Comparison {
-  std::map<std::string, int> equal;  // number of equal rows by category
+  std::map<std::string, int> equal;
   std::vector<std::string> differences;
 };
 Comparison compare(const Expectation& expected, const Trace& ours, const Dialect& dialect);

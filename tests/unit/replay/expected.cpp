@@ -241,7 +241,7 @@ class Expecting {
   }
 
   void correct(std::string& text, float single, double exact) {
-    // In 2023 Kineto wrote all digits, later six decimals.
+    // In 2023 Kineto wrote all digits. Later versions write six decimals.
     if (text != six_decimals(static_cast<double>(single)) && std::strtof(text.c_str(), nullptr) != single) return;
     const std::string better = six_decimals(exact);
     if (text != better) applied(Rule::kSinglePrecision);
@@ -274,7 +274,7 @@ class Expecting {
     out_.rows.push_back(expected);
   }
 
-  // Perfetto draws Kineto's pid -1 into GPU 0, so profshim writes the job's pid.
+  // Perfetto draws Kineto's pid -1 into GPU 0. Therefore profshim writes the job's pid.
   void add_overhead(const Row& row) {
     Row expected = row;
     expected.pid = pid_;
@@ -297,7 +297,7 @@ class Expecting {
   Expectation out_;
 };
 
-// Only profshim writes category Trace, instants, and names of the process, threads and tracks.
+// These rows are not in Kineto's traces.
 bool is_our_own(const Row& row) {
   if (row.category == "Trace" || row.phase == 'i') return true;
   if (row.phase != 'M') return false;

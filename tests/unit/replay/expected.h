@@ -1,4 +1,4 @@
-// Computes the rows of profshim's trace from Kineto's rows. A Rule is an intended difference.
+// Computes profshim's expected rows from Kineto's rows. A Rule is an intended difference.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Dialect {
 };
 
 enum class Rule {
-  kNotFromCupti,        // PyTorch's operators, annotations, Python frames
-  kExternalId,          // Kineto's link to a PyTorch operator
-  kCollectiveArgs,      // Kineto copies these args from record_param_comms to NCCL's kernels
-  kUnrecordedCall,      // queries, which profshim does not record
+  kNotFromCupti,
+  kExternalId,      // Kineto's link to a PyTorch operator
+  kCollectiveArgs,  // Kineto copies these args from record_param_comms to NCCL's kernels
+  kUnrecordedCall,
   kFlowEndAtCall,       // Kineto ends a flow at every call that starts none
   kFlowWithoutWork,     // Kineto starts a flow at waits and at launches without activity in the trace
   kFlowEndAtEventSync,  // Kineto ends a flow at event waits, whose calls start none

@@ -22,7 +22,7 @@ struct Record {
 struct Recording {
   std::uint64_t first_tick = 0;
   std::map<std::string, std::uint32_t> threads;  // tid -> low 32 bits of the pthread_t
-  bool streams = false;                          // CUPTI reports streams with priorities
+  bool streams = false;
   bool driver_inside = false;
 };
 
@@ -31,19 +31,18 @@ struct Records {
   std::map<std::string, std::vector<Record>> calls;  // by thread, in the order of their ends
   std::vector<Record> waits;                         // in the order of their ends
   std::vector<Record> events;                        // records of cudaEventRecord calls and of streams
-  std::vector<Record> device;                        // records of device activity, overhead and devices
-  std::deque<std::string> names;                     // kernel records point to these strings
+  std::vector<Record> device;
+  std::deque<std::string> names;  // kernel records point to these strings
 };
 
 Records cupti_records(const Trace& trace, const Recording& recording);
 
 std::int64_t first_ns_of(const Trace& trace);
-/// Returns the duration of `work`. Computes it from the bandwidth if the trace has whole microseconds.
+/// Uses the bandwidth if the trace has whole microseconds.
 std::int64_t exact_duration_ns(const Row& work);
 
 /// Numbers graphs as Kineto does since 2026-02: launches with the same nodes get one number.
 std::map<std::int64_t, std::uint32_t> graphs_by_correlation(const Trace& trace);
-/// Derives a graph node's number from the begin of its activity.
 std::uint64_t graph_node_of(const Row& work);
 constexpr std::int32_t priority_of(std::int64_t stream) { return -static_cast<std::int32_t>(stream % 5); }
 

@@ -125,7 +125,7 @@ class Replay {
     request_.on = false;
     request_.off_at = end;
     for (const Round& round : delivery.afterwards) bring(round);
-    constexpr int kMostRounds = 20;  // Capture gives up waiting for launches earlier
+    constexpr int kMostRounds = 20;  // Capture stops waiting after fewer rounds
     for (int i = 0; i < kMostRounds && capture_->state() != device::Capture::State::kOff; ++i) serve(kSecond);
     if (capture_->state() != device::Capture::State::kOff) out_.failure = "the capture does not end";
     if (cupti_.enabled() != 0) out_.failure = "some kinds are still switched on";

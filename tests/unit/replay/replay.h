@@ -15,13 +15,12 @@ struct Replayed {
   std::string json;
   Trace trace;
   device::Losses losses;
-  bool had_buffers = true;                  // CUPTI always got a buffer
+  bool had_buffers = true;
   std::map<std::string, std::string> tids;  // original tid -> replayed tid
   std::int64_t window_end_ns = 0;           // Unix time
   std::string failure;
 };
 
-/// `tamper` changes the records before delivery.
 Replayed replay(const Trace& original, const Generation& generation, const Plan& plan,
                 const std::function<void(Records&)>& tamper = {});
 

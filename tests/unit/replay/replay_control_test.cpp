@@ -1,5 +1,5 @@
-// These tests tamper with records. The replay must find every change except in fields that no trace shows: flags,
-// memset values, padding, most fields of a context.
+// The replay must find every tampered field except flags, memset values, padding and most fields of a context, which no
+// trace shows.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ struct Generation {
   const char* name;
   std::uint32_t version;  // from cuptiGetVersion()
   fake::cupti::Sizes sizes;
-  bool calls_one_by_one;  // has cuptiActivityEnableRuntimeApi (since CUDA 12.5)
+  bool calls_one_by_one;  // cuptiActivityEnableRuntimeApi exists (since CUDA 12.5)
 };
 inline constexpr Generation kGenerations[] = {
     {"cupti11_8", 18, fake::cupti::kSizes118, false},
@@ -43,7 +43,7 @@ class ReplayCupti {
   /// Skips records of kinds that were never on. Returns false if the buffer is full.
   bool append(Buffer& buffer, const Record& record);
   std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
-  /// Delivers the buffer at once, as CUPTI does with a full buffer.
+  /// Delivers the buffer at once, like a full buffer.
   void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
   void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
   std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
@@ -54,7 +54,7 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // The were_on_ sets also hold kinds and calls that are off again. Index 0 is for driver calls, 1 for runtime calls.
+  // The were_on_ sets never shrink. Index 0 is for driver calls, 1 for runtime calls.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };

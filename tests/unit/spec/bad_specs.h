@@ -1,4 +1,3 @@
-// tests/golden/bad_specs has wrong specs (*.toml) and their error lines (*.expected).
 #pragma once
 
 #include <algorithm>

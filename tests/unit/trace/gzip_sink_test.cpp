@@ -92,7 +92,7 @@ TEST_P(GzipSink, MayBeThrownAwayUnfinished) {
 }
 
 TEST(GzipSink, CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad) {
-  // RLIMIT_NPROC does not bind root, and only root can raise it again. Therefore a child lowers it.
+  // A child lowers RLIMIT_NPROC, because only root can raise it again. The limit does not bind root.
   const std::string text = sample_text(1'000'000);
   const auto without_threads = [&] {
     const rlimit none = {0, 0};

@@ -1,5 +1,4 @@
-/* Calls every function of hooks/mpi.def that this MPI has, except MPI_Init_thread, MPI_Abort and functions that need a
- * second job. */
+/* Calls every function of hooks/mpi.def except MPI_Init_thread, MPI_Abort and functions that need a second job. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -13,7 +12,7 @@ MPI_Datatype types[kMax];
 MPI_Comm graph;
 MPI_Request request;
 
-/* The preloaded library defines every MPI function, so only PMPI names show which functions this MPI has. */
+/* profshim defines every MPI function. Only PMPI names show which functions this MPI has. */
 static void count_rows_not_called(void) {
 #define HOOK(name, ...) \
   if (dlsym(RTLD_DEFAULT, "P" #name) != NULL) count_calls(#name, 0);

@@ -64,7 +64,7 @@ void one_sided(void) {
   COUNT(MPI_Win_complete)(win);
   int flag = 0;
   COUNT(MPI_Win_test)(win, &flag);
-  if (!flag) PMPI_Win_wait(win); /* not counted, because not every run makes this call */
+  if (!flag) PMPI_Win_wait(win); /* not counted: some runs do not make this call */
   MPI_Group_free(&world);
   COUNT(MPI_Win_free)(&win);
 

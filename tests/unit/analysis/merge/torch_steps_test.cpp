@@ -73,7 +73,7 @@ TEST_F(MergeTorchTest, NothingMatchesIfStepsRepeatOrOverlap) {
   expect_no_match(both(), both());
 }
 
-// A second thread may be one call behind in every step. Therefore its calls match only in backward functions.
+// A second thread may be one call behind in every step, so its calls match only in backward functions.
 TEST_F(MergeTorchTest, CallsOfAnotherThreadDoNotMatch) {
   const auto rank = [] {
     return Rank().step(5, 0, 1000).gloo("allreduce_", 10, 100).gloo("allreduce_", 200, 300, "[[4]]", 2);

@@ -9,8 +9,8 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Two ranks enter and may leave these barriers late. The second clock is `offset` ns behind and loses `drift` ns per
-/// ns.
+/// Two ranks may enter and leave these barriers late. The second rank's clock is `offset` ns behind and loses `drift`
+/// ns per ns.
 struct Barriers {
   std::vector<ClockBound> at_least, at_most, ends;
   double offset, drift;
@@ -60,7 +60,7 @@ TEST(ClockFit, FindsOffsetAndDriftWhoeverIsLate) {
   }
 }
 
-// ClockFit::error_ns is an upper bound, except for rounding.
+// ClockFit::error_ns is an upper bound except for rounding.
 TEST(ClockFit, TheErrorThatItStatesHolds) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> offset(-1e9, 1e9), drift(-50e-6, 50e-6);

@@ -162,7 +162,7 @@ TEST(CommsView, SaysWhoWaitedAndWhoCameLast) {
   EXPECT_TRUE(view.notes.empty());
 }
 
-// The root may leave at once, so its short call does not prove that it came last.
+// A broadcast's root may leave at once. Its short call does not prove that the root came last.
 TEST(CommsView, NamesNobodyLastInABroadcast) {
   const View view = comms_of(four_ranks("MPI_Bcast", {{10}, {110}, {100}, {130}}));
 

@@ -30,7 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// Slices hold whole nanoseconds. Scaled times keep fractions of nanoseconds.
+// Slice times are whole nanoseconds, but the test data has fractions of nanoseconds.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }

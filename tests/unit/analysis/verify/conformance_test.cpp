@@ -222,7 +222,7 @@ TEST(RealTraces, IntegerMicrosecondsOf2023) {
 
   EXPECT_TRUE(report.readable) << report.error;
   EXPECT_EQ(report.events, 149u);
-  // The trace has no world_size and no base time, its times are absolute, and some flows end but never start.
+  // The trace has no world_size and no base time. Its times are absolute. Some flows end but never start.
   EXPECT_EQ(broken_items(report), (std::vector<int>{4, 6, 10, 22})) << text_of(report);
 }
 

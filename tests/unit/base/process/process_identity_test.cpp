@@ -60,7 +60,7 @@ TEST(ProcessIdentity, RefusesOtherTexts) {
   }
 }
 
-// A debugger may stop a process for an hour.
+// A debugger may stop a process for hours.
 TEST(LifeOf, AVisibleProcessNeedsNoSignOfLife) {
   ProcessIdentity parent = own_identity();
   parent.pid = getppid();

@@ -36,7 +36,7 @@ void* open_as_mpi(const std::string& folder) {
 }
 
 // dlopen() takes the loader's lock, then the lock of dl_iterate_phdr(). A dl_iterate_phdr() callback that calls
-// dlopen() could deadlock with another thread.
+// dlopen() could deadlock.
 TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   const test::TemporaryFolder folder;
   void* const mpi = open_as_mpi(folder.path());

@@ -5,7 +5,7 @@
 namespace profshim::cupti {
 namespace {
 
-// A fork() leaves a lock locked in the child if another thread held it.
+// In a forked child, a lock that another thread held stays locked.
 TEST(CuptiClients, WaitForAnAbandonedLockIsBounded) {
   std::atomic_flag flag = ATOMIC_FLAG_INIT;
   flag.test_and_set();

@@ -105,7 +105,6 @@ TEST_F(NcclCommunicators, GrowthOfAnUnknownCommunicatorIsMatchedWithNone) {
 }
 
 TEST_F(NcclCommunicators, SplitsDifferByColorAndSequenceNumber) {
-  // The ranks have one parent communicator and different colors.
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
   const std::uint64_t first_here = next_split_identity(here, 0), first_there = next_split_identity(there, 1);

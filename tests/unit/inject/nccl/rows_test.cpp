@@ -87,7 +87,6 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
   }
 }
 
-// An older nccl.h lacks the functions of some rows.
 #if NCCL_VERSION_CODE >= 21800
 #define SINCE_21800(X) X
 #else

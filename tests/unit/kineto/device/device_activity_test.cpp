@@ -249,7 +249,6 @@ TEST_F(DeviceTest, JobWithoutCuptiHasNoDeviceCounts) {
 
 TEST_F(DeviceTest, ManyRecordsOutOfOrder) {
   constexpr std::uint32_t kPairs = 15000;
-  // CUPTI delivers the records of one kind together and out of order.
   for (std::uint32_t i = kPairs; i-- > 0;) device_->kernel(2000 + i * 10, 2008 + i * 10, "k", 100 + i, 7 + i % 3);
   for (std::uint32_t i = 0; i < kPairs; ++i)
     device_->call(1000 + i / 10, 1000 + i / 10, "cudaLaunchKernel", 100 + i, kTid);

@@ -62,7 +62,7 @@ TEST_F(TorchLinksTest, AGraphThatIsGoneThroughTwiceIsJoinedTwice) {
   EXPECT_NE(links.ending_at(*first)[0].number, links.ending_at(*second)[0].number);
 }
 
-// Each thread numbers its operators on its own.
+// Each thread numbers its operators from 0.
 TEST_F(TorchLinksTest, ANumberThatTwoThreadsHaveJoinsNothing) {
   const Event *const one = op(10, 20, 3), *const two = op(11, 21, 3), *const function = backward(60, 70, 3);
 

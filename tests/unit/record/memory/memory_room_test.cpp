@@ -18,7 +18,6 @@ using recorder::Room;
 
 constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
 
-// Files in a temporary folder simulate /proc and /sys/fs/cgroup.
 class MemoryRoomTest : public testing::Test {
  protected:
   void file(const std::string& path, const std::string& text) {
