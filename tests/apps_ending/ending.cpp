@@ -1,4 +1,3 @@
-// Makes MPI_Allreduce calls, prints their number, and ends as HOW says.
 //   usage: ending HOW [CALLS [PAUSE_US]]
 //   HOW: return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or
 //   the number of a signal. "forever" pauses after every 100 calls.

@@ -1,4 +1,3 @@
-// Replaces itself by another program during a recorded run, or becomes a daemon.
 //   usage: replaced execve|execv|...|daemon|refused [CALLS]
 #include <fcntl.h>
 #include <mpi.h>

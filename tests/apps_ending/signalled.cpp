@@ -1,4 +1,4 @@
-// Gets a signal from its child between MPI_Allreduce calls. "went on" must never be printed.
+// A child sends SIGNAL to this process between MPI calls. "went on" must never be printed.
 //   usage: signalled SIGNAL computes|pauses|sleeps|polls|itself|thread|ignored|handler|sigwait|signalfd [CALLS]
 #include <fcntl.h>
 #include <mpi.h>

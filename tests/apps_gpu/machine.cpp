@@ -1,4 +1,4 @@
-// machine MODE [kernels]: uses devices in rare ways. Prints the number of kernels.
+// machine MODE [kernels]
 //   devices   the same number of kernels on a stream of each device
 //   fork      the child uses no CUDA and ends with status 7
 //   contexts  two contexts of one device at the same time

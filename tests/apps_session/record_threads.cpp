@@ -1,6 +1,6 @@
-// Records several threads by the session (src/session) linked into the program, without hooks.
+// This program contains the session (src/session) but no hooks.
 //   usage: record_threads THREADS RANGES_PER_STEP STEPS [early]
-// "early": the recording ends before the threads. Prints the number of recorded ranges as JSON.
+// "early": the recording ends before the threads.
 #include <unistd.h>
 
 #include <atomic>

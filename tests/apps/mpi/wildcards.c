@@ -1,5 +1,4 @@
-/* The trace must name the sources although the program ignores statuses. MPI errors must be those of a run without
- * profshim. */
+/* The trace must name the sources although the program ignores statuses. */
 #include <mpi.h>
 
 #include "counts.h"

@@ -1,5 +1,5 @@
-// Like Perfetto, sorts packets by time, then by file order. A slice end closes the slice that was opened last on its
-// track.
+// PerfettoReader works like Perfetto: packets are sorted by time, then by file order, and a slice end closes the slice
+// that was opened last on its track.
 #pragma once
 
 #include <algorithm>
