@@ -1,5 +1,6 @@
-// cupti_client [kernels] [sessions] [how]: a CUPTI client like torch.profiler. Each phase (before, in, between and after
-// the sessions) launches a third of the kernels. `how` (pauses are before the last phase):
+// cupti_client [kernels] [sessions] [how]: a CUPTI client like torch.profiler.
+// Each phase (before, in, between and after the sessions) launches a third of the kernels.
+// `how` (pauses are before the last phase):
 //   noflush    launches nothing in the session and disables its kinds without a flush
 //              (torch.profiler._utils._init_for_cuda_graphs); pauses 1.5 s
 //   clock      registers a timestamp callback for every session, as Kineto does
