@@ -1,6 +1,5 @@
-// Calls the CUDA hooks, linked into this program with the session (src/session). STUB: the library to which they
-// forward, or "none".
-//   cuda_calls STUB every             every function once, recorded by its hook
+// This program contains the CUDA hooks and the session (src/session). STUB: the library that the hooks call, or "none".
+//   cuda_calls STUB every             every function once, recorded
 //   cuda_calls STUB idle              every function once, not recorded
 //   cuda_calls STUB ranges LETTERS    S, P = cudaProfilerStart, Stop; D, O = the driver's; c = cudaMemcpy
 //   cuda_calls STUB kernels NAME...   notes a launch of each NAME ("graph" = a graph) and a cudaMemcpy after it
@@ -21,7 +20,7 @@
 #include "profshim/hooks/cuda.def"
 #undef HOOK
 
-/// A "kernel" with a name that dladdr() finds, as for nvcc's host functions.
+/// Like nvcc's host functions, this "kernel" has a name that dladdr() finds.
 extern "C" __attribute__((visibility("default"))) void exported_kernel() {}
 
 namespace {
@@ -54,7 +53,6 @@ void call_every_function() {
 #define HOOK(name, ...) call(&name);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
-  // The second time, the hook finds the name in its cache.
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
 }

@@ -1,4 +1,4 @@
-/* A libcudart and libcuda in one, which count their calls. */
+/* Stands in for libcudart and libcuda. */
 static long calls;
 
 long stub_calls(void) { return calls; }

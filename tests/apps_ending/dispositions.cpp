@@ -1,5 +1,3 @@
-// Reads and sets signal actions in every way during a recorded run. Prints the results and the actions that children
-// inherit.
 #include <mpi.h>
 #include <signal.h>
 #include <spawn.h>

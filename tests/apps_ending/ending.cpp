@@ -1,4 +1,3 @@
-// Makes MPI_Allreduce calls, prints their number, and ends as HOW says.
 //   usage: ending HOW [CALLS [PAUSE_US]]
 //   HOW: return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or
 //   the number of a signal. "forever" pauses after every 100 calls.
@@ -42,7 +41,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (how == "forever")
     for (const int pause_us = argc > 3 ? atoi(argv[3]) : 0;; usleep(pause_us)) call(100);
-  // Otherwise the launcher would kill the slower rank between calls.
+  // Without the barrier, the launcher would kill the slower rank between calls.
   MPI_Barrier(MPI_COMM_WORLD);
 
   if (how == "exit_unfinalised") exit(4);

@@ -1,5 +1,3 @@
-// Forks during a recorded run. The child calls no MPI and exits.
-//  usage: fork_in_window exit|_exit
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,5 +1,3 @@
-// Prints the order of exit handlers and static destructors.
-//  usage: handlers_in_order exit|return|quick_exit
 #include <mpi.h>
 #include <unistd.h>
 

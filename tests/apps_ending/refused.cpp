@@ -1,6 +1,6 @@
-// Calls MPI_Allreduce under a seccomp filter: the system calls NUMBER fail with ERRNO.
+// A seccomp filter makes the system calls NUMBER fail with ERRNO.
 //   usage: refused ERRNO NUMBER[,NUMBER...] [CALLS]
-//   NUMBER with "s": only if the fourth argument (flags of mmap) contains MAP_SHARED.
+//   NUMBER with "s": the call fails only if its fourth argument (flags of mmap) contains MAP_SHARED.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

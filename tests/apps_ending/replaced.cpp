@@ -1,4 +1,3 @@
-// Replaces itself by another program during a recorded run, or becomes a daemon.
 //   usage: replaced execve|execv|...|daemon|refused [CALLS]
 #include <fcntl.h>
 #include <mpi.h>
@@ -58,7 +57,7 @@ int main(int argc, char** argv) {
     _exit(0);
   }
   if (how == "refused") {
-    // Executable, but without a valid format: exec fails.
+    // The file is executable but has no valid format, so exec fails.
     char name[] = "/tmp/profshim-refused-XXXXXX";
     const int file = mkstemp(name);
     if (file < 0 || write(file, "\1\2\3\4", 4) != 4 || fchmod(file, 0700) != 0) return 1;

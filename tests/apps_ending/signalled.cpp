@@ -1,4 +1,4 @@
-// Gets a signal from its child between MPI_Allreduce calls. "went on" must never be printed.
+// A child sends SIGNAL to this process between MPI calls. "went on" must never be printed.
 //   usage: signalled SIGNAL computes|pauses|sleeps|polls|itself|thread|ignored|handler|sigwait|signalfd [CALLS]
 #include <fcntl.h>
 #include <mpi.h>
@@ -35,7 +35,7 @@ char state_of(pid_t pid) {
   return bracket == std::string::npos ? 'X' : line[bracket + 2];
 }
 
-// The child sends the signal; if `asleep`, once this process waits in the kernel.
+// `asleep`: the child waits until this process sleeps in the kernel.
 pid_t send_from_child(int number, bool asleep) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -56,7 +56,7 @@ void* compute(void*) {
     std::exit(1);
   }
   send_from_child(number, how != "computes" && how != "thread");
-  // Few calls: a larger trace would take longer to write than the test allows.
+  // A larger trace would take longer to write than the test allows, so there are few calls.
   while (how == "computes") {
     call(1);
     for (int i = 0; i < 1000000; ++i) __asm__ volatile("");
@@ -78,7 +78,7 @@ int outlive(int number, const std::string& how) {
   waitpid(send_from_child(number, false), nullptr, 0);
   if (how == "ignored") return 3;
   if (how == "handler") {
-    while (handled == 0) usleep(1000);  // not pause(): another thread may run the handler
+    while (handled == 0) usleep(1000);  // not pause(), because another thread may run the handler
     return handled == number ? 4 : 1;
   }
   if (how == "sigwait") {
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   const std::string how = argv[2];
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // The signal is blocked before MPI_Init, so that MPI's threads inherit the mask.
+  // MPI's threads inherit the mask only if the signal is blocked before MPI_Init.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);

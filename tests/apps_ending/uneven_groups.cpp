@@ -1,4 +1,4 @@
-// A reduce-scatter between groups of different sizes. A read beyond `counts` hits a protected page.
+// `counts` ends at a protected page, so a read beyond its end crashes.
 #include <mpi.h>
 #include <sys/mman.h>
 

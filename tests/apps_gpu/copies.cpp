@@ -1,4 +1,3 @@
-// copies [rounds]: copies and memsets of every kind, with checked data.
 #include <cstring>
 
 #include "cuda_api.h"

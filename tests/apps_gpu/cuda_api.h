@@ -1,5 +1,4 @@
-// The CUDA runtime API of these programs. Without nvcc, also the code that it would generate: a stub, its registration
-// and its launch.
+// Without nvcc, this header also has the code that nvcc would generate: a stub, its registration and its launch.
 #pragma once
 
 #ifdef __CUDACC__
@@ -74,7 +73,7 @@ void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*,
 }
 
 namespace cuda_api {
-/// Registers a kernel, as nvcc's generated constructor does.
+/// nvcc generates a similar constructor.
 struct Registration {
   Registration(const void* stub, const char* name) {
     __cudaRegisterFunction(__cudaRegisterFatBinary(nullptr), static_cast<const char*>(stub), nullptr, name, -1, nullptr,

@@ -1,5 +1,4 @@
-// ddp [steps]: data-parallel training on WORLD_SIZE processes, with all-reduces on their own stream. Rank 0 writes
-// NCCL's id to DDP_ID_FILE.
+// ddp [steps]: WORLD_SIZE processes. Rank 0 writes NCCL's id to DDP_ID_FILE.
 #include <unistd.h>
 
 #include <ctime>

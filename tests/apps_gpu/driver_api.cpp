@@ -1,4 +1,3 @@
-// driver_api [launches]: uses only the driver API.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,3 @@
-// graph [launches]: a graph of three kernels and a memset.
 #include "cuda_api.h"
 
 KERNEL(first_kernel)

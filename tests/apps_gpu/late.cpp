@@ -1,4 +1,3 @@
-// late [steps]: the device falls far behind the host.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

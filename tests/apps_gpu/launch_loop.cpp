@@ -1,4 +1,3 @@
-// launch_loop [launches] [per step]: tiny kernels, an optimizer kernel per step. Prints peak memory to stderr.
 #include <sys/resource.h>
 
 #include "cuda_api.h"

@@ -1,4 +1,4 @@
-// long_kernel: step 6 begins with a long kernel on another stream, before any window.
+// The long kernel begins before any window.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

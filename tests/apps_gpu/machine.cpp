@@ -1,4 +1,4 @@
-// machine MODE [kernels]: uses devices in rare ways. Prints the number of kernels.
+// machine MODE [kernels]
 //   devices   the same number of kernels on a stream of each device
 //   fork      the child uses no CUDA and ends with status 7
 //   contexts  two contexts of one device at the same time
@@ -69,7 +69,7 @@ static int cut(int kernels) {
   return raise(SIGTERM) == 0 ? kernels : -1;
 }
 
-// Uses versioned names: the macros of cuda.h change between releases.
+// The macros of cuda.h change between releases, so these names are versioned.
 static int in_two_contexts(int kernels) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   const auto create = reinterpret_cast<int (*)(void**, unsigned, int)>(dlsym(driver, "cuCtxCreate_v2"));

@@ -1,4 +1,3 @@
-// memory [rounds]: allocates and frees device, pinned and managed memory.
 #include "cuda_api.h"
 
 int main(int count, char** arguments) {

@@ -1,4 +1,3 @@
-// Declares nvtxRangePushA() and nvtxRangePop(); they do nothing without NVTX headers.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

@@ -1,4 +1,3 @@
-// streams [rounds]: two streams wait for each other by events. Prints launches and whether the times are in order.
 #include "cuda_api.h"
 
 KERNEL(produce_kernel)

@@ -1,5 +1,4 @@
-// two_threads [launches] [pairs] [ids]: two threads per pair launch on their own streams and live until the program
-// ends. A third argument prints thread ids.
+// two_threads [launches] [pairs] [ids]: the threads of a pair live until the program ends. "ids" prints thread ids.
 #include <sys/syscall.h>
 #include <unistd.h>
 

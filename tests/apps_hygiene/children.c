@@ -1,4 +1,3 @@
-/* Starts programs in every way and prints their output and status. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>

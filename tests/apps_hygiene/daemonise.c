@@ -1,4 +1,3 @@
-/* Becomes a daemon by a double fork, closes every descriptor, and writes a line into a file. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ int main(int argc, char** argv) {
   }
   close(ends[1]);
   waitpid(child, NULL, 0);
-  if (read(ends[0], &byte, 1) != 0) return 3; /* end of file */
+  if (read(ends[0], &byte, 1) != 0) return 3;
   printf("daemonised\n");
   return 0;
 }

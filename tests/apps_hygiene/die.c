@@ -1,4 +1,3 @@
-/* Ends as its argument says: a signal's number, return, exit, ... */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

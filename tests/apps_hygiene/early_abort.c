@@ -1,4 +1,4 @@
-/* Aborts in a preinit function: before the constructors of libraries, also of preloaded ones. */
+/* A preinit function runs before the constructors of all libraries, also of preloaded ones. */
 #include <stdlib.h>
 
 static void too_early(int argc, char** argv, char** environment) {

@@ -1,4 +1,3 @@
-/* Prints all that a preloaded library could change: descriptors, threads, signals, timers. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,7 +33,7 @@ static int threads(void) {
   return count;
 }
 
-/* Waits, because the kernel may list a joined thread for a moment. */
+/* The kernel may list a joined thread for a moment. */
 static int threads_when_down_to(int expected) {
   for (int i = 0; i < 1000 && threads() > expected; ++i) usleep(1000);
   return threads();

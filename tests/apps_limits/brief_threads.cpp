@@ -1,5 +1,3 @@
-// Makes batches of ALIVE simultaneous short threads, each with CALLS of MPI_Send to MPI_PROC_NULL.
-//   usage: brief_threads BATCHES ALIVE CALLS
 #include <mpi.h>
 #include <pthread.h>
 

@@ -1,4 +1,3 @@
-/* Makes, uses and frees communicators. Usage: many_communicators [count] */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* Has many receives open at once. Usage: many_requests [receives] */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* Ends before MPI_Init. With an argument it starts a child first. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/wait.h>

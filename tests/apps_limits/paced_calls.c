@@ -1,4 +1,3 @@
-/* Makes COUNT calls of two functions with many recorded arguments, with pauses. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,3 @@
-/* Calls MPI for some seconds and counts calls longer than a second. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

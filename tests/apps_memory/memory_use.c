@@ -1,4 +1,4 @@
-/* Exceeds the recording's memory limit and prints the memory growth in KiB. */
+/* Prints the memory growth in KiB. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-/* Takes memory and makes MPI calls in turn. Exit status 3: it did not get MIB.
+/* Exit status 3: the program did not get MIB of memory.
    usage: tight touch|reserve|shared MIB CALLS
-   touch: writes to it; reserve: does not; shared: a shared MPI window, after the calls. */
+   touch: writes to the memory; reserve: does not; shared: takes a shared MPI window after the calls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

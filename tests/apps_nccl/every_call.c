@@ -1,5 +1,5 @@
-// Calls every function of NCCL once, with arguments that NCCL refuses without a GPU. Prints "NAME RESULT" or "NAME
-// absent". Works with every version, because it uses no header. "-l PATH" opens the library with RTLD_LOCAL.
+// Calls every NCCL function with arguments that NCCL refuses without a GPU. No header is used, so any NCCL version
+// works. "-l PATH" opens the library with RTLD_LOCAL.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -12,7 +12,6 @@ typedef struct {
 
 static void* library;
 
-// Returns the definition to which a linked program binds.
 static void* bound(const char* name) { return library != NULL ? dlsym(library, name) : dlsym(RTLD_DEFAULT, name); }
 
 #define CALL(NAME, TYPES, ARGUMENTS)             \
@@ -37,7 +36,7 @@ int main(int argc, char** argv) {
   }
   UniqueId id = {{0}};
   void *comm = NULL, *place = NULL;
-  static char no_comm[8 << 20];  // NCCL looks for magic numbers in it, so it is large
+  static char no_comm[8 << 20];  // large, because NCCL looks for magic numbers in a communicator
   float buffer[16] = {0};
   int number = 0, redop = 0;
   uint64_t wide = 0;

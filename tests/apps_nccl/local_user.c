@@ -1,4 +1,4 @@
-// Opens a library that uses NCCL with RTLD_LOCAL, so that RTLD_NEXT misses NCCL.
+// RTLD_NEXT does not find NCCL in a library that was opened with RTLD_LOCAL.
 #include <dlfcn.h>
 #include <stdio.h>
 

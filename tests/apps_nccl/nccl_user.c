@@ -1,4 +1,4 @@
-// A library linked against NCCL, like a Python extension.
+// This library links to NCCL, like a Python extension.
 #include <stddef.h>
 #include <stdio.h>
 

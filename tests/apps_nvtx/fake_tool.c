@@ -1,4 +1,4 @@
-// An NVTX tool beside the library, which checks that it gets only its own handles.
+// A second NVTX tool beside profshim. It checks that it gets only its own handles.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Uses the whole NVTX API in each step, as a program (NVTX_APP_MAIN), a rank (NVTX_APP_MPI) or a library.
+// Built as a program (NVTX_APP_MAIN), as a rank (NVTX_APP_MPI) and as a library.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>

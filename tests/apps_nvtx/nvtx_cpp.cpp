@@ -1,4 +1,3 @@
-// The C++ interface of NVTX, with an exception that leaves a range.
 #include <nvtx3/nvtx3.hpp>
 #include <stdexcept>
 

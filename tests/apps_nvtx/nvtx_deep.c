@@ -1,4 +1,3 @@
-// Opens nested ranges. Usage: nvtx_deep [ranges]
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-// Makes epochs and steps as NVTX ranges, whose numbers continue those of a resumed job.
-// Usage: nvtx_epochs [first epoch] [epochs] [steps in each] [first step]
+// A resumed job does not number epochs and steps from 0.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Loads two builds of nvtx_all.c: two NVTX instances with one domain name.
+// Two builds of nvtx_all.c are two NVTX instances with one domain name.
 #include <stdio.h>
 #ifdef NVTX_APP_MPI
 #include <mpi.h>

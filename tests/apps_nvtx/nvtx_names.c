@@ -1,4 +1,3 @@
-// Makes ranges with names that are hard to write as JSON.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 

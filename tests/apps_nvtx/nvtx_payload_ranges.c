@@ -1,4 +1,3 @@
-// Starts ranges by the payload extension and ends some by the core API.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>

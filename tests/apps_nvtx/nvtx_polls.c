@@ -1,4 +1,3 @@
-/* Begins and ends ranges between polls of MPI. */
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 

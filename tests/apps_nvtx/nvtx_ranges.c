@@ -1,4 +1,3 @@
-// Makes COUNT ranges, with pauses.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// Records several threads by the session (src/session) linked into the program, without hooks.
+// This program contains the session (src/session) but no hooks.
 //   usage: record_threads THREADS RANGES_PER_STEP STEPS [early]
-// "early": the recording ends before the threads. Prints the number of recorded ranges as JSON.
+// "early": the recording ends before the threads.
 #include <unistd.h>
 
 #include <atomic>
@@ -52,7 +52,7 @@ void make_range(Work& work, std::uint64_t i) {
   work.ranges.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Limits the rate: this test must lose no range.
+// A limited rate keeps the test from losing ranges.
 void breathe(std::uint64_t i) {
   if (i % 1000 == 999) usleep(1000);
 }

@@ -1,5 +1,4 @@
-// A library that takes its Python caller's stack as the recorder does, without the GIL (ctypes.CDLL) or with it
-// (ctypes.PyDLL).
+// Python loads this library without the GIL (ctypes.CDLL) or with the GIL (ctypes.PyDLL).
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -28,7 +27,6 @@ std::string problems() {
 
 }  // namespace
 
-/// Returns "" or the entry for the trace's "problems".
 extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
                                                                   int depth) {
   static thread_local std::string answer;
@@ -42,7 +40,6 @@ extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* sp
   return answer.c_str();
 }
 
-/// Returns one Python frame per line, then the number of native frames.
 extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   static thread_local std::string text;
   text.clear();
@@ -63,7 +60,6 @@ extern "C" [[gnu::visibility("default")]] void probe_spin() {
   for (;;) call_stack::capture();
 }
 
-/// Returns the least cost of a stack in nanoseconds.
 extern "C" [[gnu::visibility("default")]] double probe_cost() {
   using Clock = std::chrono::steady_clock;
   constexpr int kCalls = 1000;

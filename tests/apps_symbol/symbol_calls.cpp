@@ -1,5 +1,3 @@
-// For tests of symbol hooks: calls functions with every kind of entry code and checks their results.
-// Usage: symbol_calls [plugin.so]
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,7 +57,7 @@ SHAPE void shape_throws(int n) {
 SHAPE int shape_global() { return sink ? table[sink & 15] : table[0]; }
 SHAPE int shape_caller(int n) { return shape_plain(n, 1) + 1; }
 SHAPE int shape_tiny() { return 0; }    // too short for the jump to the hook
-SHAPE long shape_loop(const char* s) {  // the loop begins at the function's entry if optimized
+SHAPE long shape_loop(const char* s) {  // in optimized code the loop begins at the entry
   long n = 0;
   do n = n * 3 + *s;
   while (*++s != 0);
@@ -130,7 +128,7 @@ int main(int argc, char** argv) {
     void* const plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     auto* const step = plugin != nullptr ? (int (*)(int))dlsym(plugin, "shape_plugin") : nullptr;
     CHECK(step != nullptr);
-    // The library needs milliseconds to find the plugin.
+    // profshim needs milliseconds to find the plugin.
     const timespec pause = {0, 300000000};
     nanosleep(&pause, nullptr);
     for (int i = 0; step != nullptr && i < 21; ++i) CHECK(step(i) == i + 1);

@@ -1,4 +1,4 @@
-// A library, loaded while the job runs.
+// The job loads this library while it runs.
 volatile int plugin_sink;
 int shape_plugin(int n) {
   plugin_sink = n;

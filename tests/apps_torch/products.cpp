@@ -1,4 +1,3 @@
-// A C++ program that uses PyTorch without Python, MPI and CUDA.
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sum.h>

@@ -1,4 +1,3 @@
-// A fixture with a real spool and the recorder armed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +36,7 @@ class SpoolFixture : public ::testing::Test {
     recorder::commit(*recorder::this_thread(), event);
   }
 
-  /// Fills the short runs that a thread begins with, then begins a whole chunk.
+  /// A thread first gets short runs of slots. Fills these runs and begins a whole chunk.
   static void use_whole_chunks() {
     const spool::Thread& t = *recorder::this_thread();
     while (t.next == nullptr || t.chunk_end - t.next < spool::kEventsPerChunk - 1) commit_at(1);

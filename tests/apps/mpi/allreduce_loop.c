@@ -1,4 +1,3 @@
-/* The simplest MPI job. Usage: allreduce_loop [steps] [elements] */
 #include <mpi.h>
 #include <stdlib.h>
 

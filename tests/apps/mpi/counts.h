@@ -1,4 +1,4 @@
-/* COUNT(MPI_Send)(...) counts a call and makes it. finalize_and_print_counts() prints the counts as JSON lines. */
+/* COUNT(MPI_Send)(...) counts a call and makes it. */
 #pragma once
 #include <mpi.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ struct CallCount {
   const char* name;
   long calls;
 };
-/* The program's source files share this table. */
+/* All source files of the program share this table. */
 __attribute__((weak, visibility("hidden"))) struct CallCount counts_table[COUNTS_MAX];
 
 static inline void count_calls(const char* name, long calls) {
@@ -23,7 +23,7 @@ static inline void count_calls(const char* name, long calls) {
   }
 }
 
-/* Rank 0 prints for all ranks, because launchers mix their lines. PMPI calls bypass the library's hooks. */
+/* Rank 0 prints for all ranks, because launchers mix the lines of ranks. PMPI calls bypass the hooks. */
 static inline void finalize_and_print_counts(void) {
   enum { kRoom = 1 << 16 };
   int rank, size, used = 0;

@@ -1,4 +1,4 @@
-/* A program without MPI opens a library with MPI by RTLD_LOCAL, as interpreters do. Usage: dlopen_local [library] */
+/* Opens an MPI library with RTLD_LOCAL, as interpreters do. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* The library with MPI calls that dlopen_local opens. */
 #include <mpi.h>
 
 #include "counts.h"

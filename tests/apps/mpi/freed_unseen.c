@@ -1,4 +1,4 @@
-/* Frees communicators through PMPI, which no hook sees: MPI may reuse the handle. */
+/* PMPI_Comm_free() bypasses the hooks. MPI may then reuse the handle. */
 #include "counts.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// MPI calls that never return: an error handler throws or jumps out of them.
+// The error handler leaves MPI calls through an exception or longjmp().
 #include <setjmp.h>
 
 #include "counts.h"
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   MPI_Comm_create_errhandler(leave, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   volatile int left = 0;
-  // more calls than the library can hold open for a thread
+  // 100 calls are more than profshim can hold open per thread.
   for (volatile int i = 0; i < 100; i = i + 1) {
     try {
       COUNT(MPI_Send)(&value, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);

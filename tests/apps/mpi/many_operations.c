@@ -1,4 +1,3 @@
-/* Makes and frees many MPI_Op, as the BLACS do. */
 #include <mpi.h>
 
 #include "counts.h"

@@ -1,4 +1,3 @@
-/* Uses persistent requests, and communicators whose records must agree on all ranks. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* Loops of unsuccessful MPI_Test and similar calls. */
 #include <mpi.h>
 #include <time.h>
 
@@ -40,7 +39,7 @@ int main(int argc, char** argv) {
     COUNT(MPI_Barrier)(MPI_COMM_WORLD);
   }
 
-  /* The number of polls varies and is not counted. */
+  /* The number of these polls varies, so they are not counted. */
   MPI_Message message;
   if (rank == 0) pause_ms(20);
   for (int i = 0; i < 3; ++i) COUNT(MPI_Send)(&out, 1, MPI_INT, other, i, MPI_COMM_WORLD);

@@ -1,4 +1,3 @@
-/* Sends messages around a ring. Usage: ring_isend [rounds] */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -26,7 +25,7 @@ int main(int argc, char** argv) {
     COUNT(MPI_Isend)(out, 16, MPI_INT, right, 8, MPI_COMM_WORLD, &requests[1]);
     int done;
     for (int i = 0; i < 3; ++i) COUNT(MPI_Test)(&requests[0], &done, MPI_STATUS_IGNORE);
-    COUNT(MPI_Wait)(&requests[0], MPI_STATUS_IGNORE); /* may be complete already */
+    COUNT(MPI_Wait)(&requests[0], MPI_STATUS_IGNORE);
     COUNT(MPI_Wait)(&requests[1], MPI_STATUS_IGNORE);
     failures += in[0] != left * 100 + round;
 

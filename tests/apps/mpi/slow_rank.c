@@ -1,5 +1,4 @@
-/* One rank sleeps before every reduction and kills the job while the others are in reduction `end`. Usage: slow_rank
-   [rank] [steps] [ms] [end] */
+/* At step `end`, the slow rank kills the job while the other ranks wait in MPI_Allreduce. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

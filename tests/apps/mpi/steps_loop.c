@@ -1,5 +1,3 @@
-/* Makes steps of a barrier, a pause, a computation and reductions.
-   Usage: steps_loop [steps] [microseconds of pause] [extra reductions] [rounds of computation] */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

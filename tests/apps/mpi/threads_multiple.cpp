@@ -1,4 +1,3 @@
-// MPI_THREAD_MULTIPLE: four threads per rank, each with its own communicator. Counts are sums of all threads.
 #include <mpi.h>
 
 #include <atomic>

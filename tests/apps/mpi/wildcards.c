@@ -1,5 +1,4 @@
-/* Receives from MPI_ANY_SOURCE with MPI_STATUS_IGNORE. The trace must name the sources, and errors must equal those
-   without the library. */
+/* The trace must name the sources although the program ignores statuses. */
 #include <mpi.h>
 
 #include "counts.h"
@@ -17,7 +16,6 @@ static void post(int n) {
   for (int i = 0; i < n; ++i) COUNT(MPI_Send)(&i, 1, MPI_INT, right, kTag, MPI_COMM_WORLD);
 }
 
-/* Returns the error class if the message is too long for its receive. */
 static int truncated(int n) {
   static const int long_message[4];
   int class = 0;
@@ -30,7 +28,7 @@ static int truncated(int n) {
   MPI_Error_class(result, &class);
   for (int i = 0; i < n; ++i) {
     if (requests[i] != MPI_REQUEST_NULL)
-      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);  // not counted: the number of calls varies
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);  // not counted, because the number of calls varies
   }
   return class;
 }

@@ -1,12 +1,14 @@
-// cupti_client [kernels] [sessions] [how]: has its own CUPTI client, as torch.profiler does. Launches a third of the
-// kernels before, in and after its session, and prints its records. `how` (pauses: before the last third):
-//   noflush    disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs); pauses 1.5 s
+// cupti_client [kernels] [sessions] [how]: a CUPTI client like torch.profiler.
+// Each phase (before, in, between and after the sessions) launches a third of the kernels.
+// `how` (pauses are before the last phase):
+//   noflush    launches nothing in the session and disables its kinds without a flush
+//              (torch.profiler._utils._init_for_cuda_graphs); pauses 1.5 s
 //   clock      registers a timestamp callback for every session, as Kineto does
-//   callbacks  only subscribes, and unsubscribes before the last third; pauses 0.2 s before each
+//   callbacks  only subscribes, and unsubscribes before the last phase; pauses 0.2 s before each phase
 //   registers  only registers its buffer callbacks; pauses 1.5 s
 //   disables   disables kinds that it does not record
 //   finalizes  calls cuptiFinalize after its session; pauses 1.5 s
-//   profiler   calls cudaProfilerStart before the last third
+//   profiler   calls cudaProfilerStart before the last phase
 #include <atomic>
 #include <chrono>
 #include <cstdint>

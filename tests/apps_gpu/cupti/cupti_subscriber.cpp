@@ -1,5 +1,4 @@
-// cupti_subscriber [kernels]: uses the subscriber API of CUPTI 13.2 or 13.3, as JAX does. Prints the records of its
-// session.
+// Uses the subscriber API of CUPTI 13.2 or 13.3, as JAX does.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -63,7 +62,7 @@ int main(int count, char** arguments) {
   int errors = cuptiSubscribe_v2(
                    &subscriber, [](void*, std::uint32_t, std::uint32_t, const void*) {}, nullptr, &parameters) != 0;
   errors += cuptiActivityRegisterCallbacks_v2(subscriber, request, complete) != 0;
-  struct {  // CUpti_ActivityConfig begins with its size
+  struct {  // CUpti_ActivityConfig, which begins with its size
     std::size_t size = 64;
     std::uint8_t rest[56] = {};
   } config;

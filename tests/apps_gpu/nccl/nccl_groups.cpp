@@ -1,4 +1,3 @@
-// nccl_groups: two ranks (RANK, NCCL_ID_FILE), three communicators, groups of collectives and of point-to-point calls.
 #include <cstdlib>
 
 #include "../cuda_api.h"

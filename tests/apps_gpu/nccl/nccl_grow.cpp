@@ -1,4 +1,3 @@
-// nccl_grow: two ranks (RANK, NCCL_ID_FILE) split a communicator; a third, then a fourth rank joins it.
 #include <cstdlib>
 
 #include "../cuda_api.h"
@@ -13,7 +12,7 @@ int ncclAllReduce(const void*, void*, std::size_t, int, int, ncclComm_t, cudaStr
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// Returns a communicator of the ranks of `before` and one more.
+/// Adds one rank to `before`.
 static ncclComm_t grown(ncclComm_t before, int rank, int ranks) {
   const std::string path = std::string(std::getenv("NCCL_ID_FILE")) + std::to_string(ranks);
   ncclComm_t after = nullptr;

@@ -1,4 +1,4 @@
-// nccl_nonblocking: two ranks (RANK, NCCL_ID_FILE). NCCL launches the kernels on its own thread.
+// With a nonblocking communicator, NCCL launches the kernels on its own thread.
 #include <cstdlib>
 
 #include "../cuda_api.h"
@@ -14,7 +14,7 @@ int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// Waits until the communicator is ready: NCCL allows no other call before.
+/// NCCL allows no other call until the communicator is ready.
 static void started(int result, ncclComm_t comm) {
   constexpr int kInProgress = 7;
   require(result == kInProgress ? 0 : result);

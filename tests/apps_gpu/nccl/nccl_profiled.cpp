@@ -1,4 +1,3 @@
-// nccl_profiled: two ranks (RANK, NCCL_ID_FILE). Prints NCCL_PROFILER_PLUGIN at the end: "plugin PATH".
 #include <cstdlib>
 
 #include "../cuda_api.h"

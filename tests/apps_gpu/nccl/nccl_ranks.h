@@ -1,4 +1,3 @@
-// NCCL's types, and the exchange of its unique id between ranks.
 #pragma once
 
 #include <unistd.h>
@@ -38,7 +37,7 @@ inline ncclUniqueId left_at(const std::string& path) {
   }
 }
 
-/// Returns rank 0's id, exchanged through the file `path`.
+/// Rank 0 passes its id to the other ranks through the file `path`.
 inline ncclUniqueId common_id(int rank, const std::string& path) {
   if (rank != 0) return left_at(path);
   ncclUniqueId id;

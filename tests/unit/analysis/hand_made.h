@@ -1,4 +1,3 @@
-// Makes small traces and looks up rows of views.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +29,7 @@ inline std::string json_of(const HandEvent& e) {
   return text + ", \"args\": {" + e.args + "}}";
 }
 
-/// The trace is profshim's if the JSON `members` contain "profshim", else Kineto's.
+/// Makes a profshim trace if the JSON `members` contain "profshim", else a Kineto trace.
 inline Timeline hand_made(int rank, const std::vector<HandEvent>& events, const std::string& members = "",
                           int world_size = 4) {
   std::string text = "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
@@ -57,7 +56,7 @@ inline std::string text_of(const Cell& cell) {
   return "-";
 }
 
-/// Returns cells by column key; empty unless exactly one row matches.
+/// Returns cells by column key. The result is empty unless exactly one row matches.
 inline std::map<std::string, std::string> row(const View& view, const std::string& key,
                                               const std::map<std::string, std::string>& where) {
   const ViewTable& in = table(view, key);

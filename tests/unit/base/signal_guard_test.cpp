@@ -15,7 +15,6 @@
 namespace profshim {
 namespace {
 
-// Runs `body` in a child; returns its status, or 128 + signal.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
@@ -64,7 +63,7 @@ TEST(SignalGuard, SignalsOfTheJobArriveAfterwards) {
               sigemptyset(&set);
               sigaddset(&set, SIGPIPE);
               pthread_sigmask(SIG_BLOCK, &set, nullptr);
-              raise(SIGPIPE);  // pending before the guard
+              raise(SIGPIPE);
               { const SignalGuard guard; }
               pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
               return 1;

@@ -1,4 +1,3 @@
-// Compares each command's manual with its --help.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -45,7 +44,6 @@ TEST(Help, EveryCommandHasAManualWithItsOptions) {
     const std::size_t options_at = page.out.find("\nOPTIONS\n");
     const std::string options = page.out.substr(options_at, page.out.find("\nEXIT STATUS\n") - options_at);
     std::string help = run_shell("profshim " + name + " --help").out;
-    // Examples follow the options.
     help = before_examples(help.substr(help.find("-h,--help")));
     for (const std::string& option : long_options(help)) {
       EXPECT_NE(options.find(option), std::string::npos) << "profshim help " << name << " lacks " << option;

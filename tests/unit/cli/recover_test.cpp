@@ -61,7 +61,6 @@ class RecoverTest : public test::SpoolFixture {
     return const_cast<spool::Window&>(
         reinterpret_cast<const spool::Window*>(recorder::data() + recorder::header().windows_at)[number]);
   }
-  /// Records a window, without steps if `step` < 0.
   static void window(Ticks begin, std::int64_t step = -1, std::uint32_t epoch = 0) {
     std::uint64_t first = spool::kNoMark, end = 0;
     if (step >= 0) first = recorder::add_mark({begin, step, step});
@@ -104,7 +103,7 @@ TEST_F(RecoverTest, RecoversByTheRunFolder) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// The path is the run folder's link to the spool: recover must remove both.
+// The run folder holds a link to the spool. recover must remove both.
 TEST_F(RecoverTest, ByTheLink) {
   alive_at(realtime_ns());
   window(100);
@@ -127,7 +126,7 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
-// The process was killed after publishing the trace, before noting it.
+// The process was killed after publishing the trace and before noting the publication in the spool.
 TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);
@@ -269,7 +268,7 @@ TEST_F(RecoverTest, RemovesTheClaimOfTheDeadProcess) {
   EXPECT_FALSE(fs::exists(run_ + "/.claim-rank0"));
 }
 
-// TOML must be UTF-8; a folder's name need not.
+// TOML must be UTF-8, but a folder's name need not be.
 TEST_F(RecoverTest, AFolderWithInvalidUtf8KeepsTheSpec) {
   alive_at(realtime_ns());
   window(100);

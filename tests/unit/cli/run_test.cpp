@@ -9,7 +9,7 @@ namespace {
 
 using test::run_shell;
 
-/// Preloads the C library, which every program has anyway.
+/// The tests preload the C library, which every program has anyway.
 const std::string kLibrary = "PROFSHIM_LIBRARY=$(ldd /bin/sh | awk '/libc.so/ {print $3}') ";
 
 TEST(Run, HasTheExitStatusOfTheCommand) {
@@ -20,13 +20,13 @@ TEST(Run, HasTheExitStatusOfTheCommand) {
 }
 
 TEST(Run, DiesFromTheSignalOfTheCommand) {
-  // With exec, run_shell() sees the tool's signal, not a shell's exit status.
+  // With exec, run_shell() sees the signal that ends profshim, not a shell's exit status.
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -TERM $$'").status, 128 + 15);
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -KILL $$'").status, 128 + 9);
 }
 
 TEST(Run, ForwardsSignals) {
-  // The command signals profshim, its parent, which forwards the signal.
+  // $PPID is profshim.
   const auto run = run_shell(
       kLibrary +
       "profshim run -- sh -c 'trap \"echo told; exit 5\" TERM; kill -TERM $PPID; while :; do sleep 0.01; done'");

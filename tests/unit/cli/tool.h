@@ -16,7 +16,6 @@ struct ToolRun {
   std::string out, err;
 };
 
-/// The built `profshim` is on PATH.
 inline ToolRun run_shell(const std::string& script, const std::filesystem::path& folder = "/tmp") {
   char name[] = "/tmp/profshim-tool-XXXXXX";
   const std::filesystem::path scratch = mkdtemp(name);

@@ -1,4 +1,3 @@
-// Tests first pass and row batches, not whole conversions.
 #include <gtest/gtest.h>
 
 #include <cstring>

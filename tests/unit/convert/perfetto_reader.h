@@ -1,4 +1,5 @@
-// Reads a trace as Perfetto does: sorts packets by time, then file order. An end closes the track's last opened slice.
+// PerfettoReader works like Perfetto: packets are sorted by time, then by file order, and a slice end closes the slice
+// that was opened last on its track.
 #pragma once
 
 #include <algorithm>

@@ -143,7 +143,7 @@ TEST(Perfetto, AnArrowEndsInTheRightOneOfSeveralSlicesWithOneEnd) {
     const std::string range = slice("range", "0", "20", stream);
     const std::string kernel = slice("kernel", begin, std::to_string(20 - std::atoi(begin)), stream);
     for (const std::string& both : {range + "," + kernel, kernel + "," + range}) {
-      if (*begin == '0' && both.starts_with(kernel)) continue;  // equal slices: the first is the outer
+      if (*begin == '0' && both.starts_with(kernel)) continue;  // of equal slices, the first is the outer
       const SeenPerfetto seen = converted(trace_of(both + "," + slice("late", "5", "2") + arrow('s', "6", "8", "1") +
                                                    arrow('f', "19.999", "9", "1", kEnclosing)));
 
@@ -218,7 +218,7 @@ TEST(Perfetto, ConvertsTheBeginningOfATruncatedFile) {
   EXPECT_NE(said.warnings[0].find("cut off"), std::string::npos);
 }
 
-// After clearing its table of texts, the writer must write texts again.
+// After Packets clears its interned texts, it must write texts again.
 TEST(Perfetto, MemoryIsBoundedWithManyTexts) {
   std::string bytes;
   MemorySink sink(bytes);

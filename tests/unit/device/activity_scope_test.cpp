@@ -1,4 +1,3 @@
-// Tests both forms of CUPTI's activity API, for the process and (since 13.3) a subscriber.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +9,11 @@
 namespace profshim::device {
 namespace {
 
-/// CUPTI 13.3: once one form is used, the other returns CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
+/// CUPTI 13.3 has activity functions for the process and for a subscriber. Use of one form makes the other form return
+/// CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // another client's cuptiSubscribe() excludes others
+  bool alone = false;  // a client's cuptiSubscribe() excludes other clients
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;

@@ -1,4 +1,3 @@
-// BufferPool makes few buffers at first, since a step of the job waits for them.
 #include "device/cupti/buffer_pool.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +56,7 @@ TEST(BufferGrowth, IfAllAreFullAnUnreadOneIsHandedOutAgain) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(2, 4096));
   std::vector<std::uint8_t*> mine;
-  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // 2 buffers and the reserve
+  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // two buffers and the reserve
   for (std::uint8_t* const buffer : mine) pool.complete(buffer, 100);
 
   std::set<std::uint8_t*> again;
@@ -109,7 +108,7 @@ TEST(BufferGrowth, EachOfManyThreadsHasItsOwnBufferHoweverFewThereAre) {
   EXPECT_EQ(pool.counts().foreign, 0u);
 }
 
-// Another client may free our buffers, which the pool must then not touch.
+// Another CUPTI client may free our buffers. The pool must not touch them afterwards.
 TEST(BufferGrowth, UnreadBuffersAreWrittenOffLikeTheOthers) {
   BufferPool pool;
   std::uint8_t* const mine = pool.take(/*may_refuse=*/false).data;

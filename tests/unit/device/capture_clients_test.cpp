@@ -1,4 +1,3 @@
-// Capture beside other CUPTI clients, such as Kineto.
 #include <time.h>
 
 #include <cstdlib>
@@ -14,10 +13,10 @@ using cupti::KernelRecord;
 TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   cupti_.add(kernel(1));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps this buffer
+  cupti_.request();
   request_.yield = true;
   serve();
-  std::free(cupti_.take_buffer());  // as the other client may
+  std::free(cupti_.take_buffer());  // the other client may free this buffer
   EXPECT_EQ(capture_->state(), Capture::State::kYielded);
   EXPECT_TRUE(cupti_.kinds.empty());
   EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
@@ -30,7 +29,7 @@ TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   EXPECT_EQ(cupti_.clocks, 1);
 }
 
-// Registering a clock makes CUPTI give the next kernel times of CLOCK_REALTIME (pytorch#192021): it is done once.
+// Registering a clock makes CUPTI give the next kernel CLOCK_REALTIME times (pytorch#192021), so it is done once.
 TEST_P(CaptureTest, TheClockOfAnotherClientStaysInForceAndIsConverted) {
   request_.yield = true;
   serve();
@@ -113,7 +112,7 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   EXPECT_EQ(cupti_.registrations, before);
 }
 
-// After our registration failed, another client's callbacks would get our records.
+// After our failed registration, CUPTI would give our records to the other client's callbacks.
 TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
   request_.yield = true;
   serve();

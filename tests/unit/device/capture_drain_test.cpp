@@ -1,4 +1,3 @@
-// After a window, Capture waits, within limits, for its launches' activity.
 #include "capture_fixture.h"
 
 namespace profshim::device {
@@ -38,7 +37,7 @@ TEST_P(CaptureTest, ActivityThatNeverComesIsGivenUpAndCounted) {
   EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
 }
 
-// While CUPTI has no buffer, no record is on its way.
+// No record can be on its way while CUPTI has no buffer.
 TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   cupti_.add(call(1));
   cupti_.deliver();
@@ -118,7 +117,7 @@ TEST_P(CaptureTest, AWaitForOneOfTwoContextsTellsNothingAboutTheOther) {
   cupti_.add(call(2));
   cupti_.add(call(3, 9));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps it for a running kernel
+  cupti_.request();  // CUPTI keeps this buffer for a running kernel
   switch_off();
   serve(kSecond);
 
@@ -182,7 +181,7 @@ TEST_P(CaptureTest, CapturedAndFailedLaunchesAreNotWaitedFor) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].flags & kFailed, kFailed);
 }
 
-// A flush returns no buffer with a running kernel's record, so its other records are late.
+// A flush does not return a buffer that holds a running kernel's record. Other records in that buffer are late.
 TEST_P(CaptureTest, ABufferThatCuptiStillHasIsWaitedFor) {
   cupti_.request();
   switch_off();

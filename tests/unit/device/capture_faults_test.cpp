@@ -76,7 +76,7 @@ TEST_P(CaptureTest, BuffersMayComeInAnyOrderAndBuffersOfOthersAreCounted) {
   EXPECT_EQ(capture_->converter().launches().oldest_outstanding(), LaunchTracker::kNothing);
 }
 
-// An exception on the library's thread would end the job.
+// An exception on profshim's thread would end the job.
 TEST_P(CaptureTest, WithoutMemoryItLetsGoOfCuptiForGood) {
   cupti_.add(kernel(1));
   cupti_.deliver();

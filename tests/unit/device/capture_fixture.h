@@ -1,4 +1,3 @@
-// A Capture on a scripted CUPTI, for each layout of records.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -74,7 +74,7 @@ TEST_P(CaptureTest, AWaitIsForTheLastEventRecordBeforeIt) {
                                         7,
                                         9};
   };
-  cupti_.add(wait(4));  // its cudaEventRecord was not recorded
+  cupti_.add(wait(4));  // no cudaEventRecord was recorded for this wait
   cupti_.add(wait(6));
   cupti_.add(wait(8));
   cupti_.add(recorded(7));
@@ -108,7 +108,6 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordFromBeforeTheIdsWrapped) {
   EXPECT_EQ(out_.of(HookId::kCudaSync)[1].gpu.graph_node, 2u);
 }
 
-// The wait's buffer arrives before that of its cudaEventRecord, which arrives at the flush.
 TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
   cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 5, 2, 13, 9});
   cupti_.deliver();
@@ -161,9 +160,8 @@ TEST_P(CaptureTest, ADriverCallInsideARuntimeCallIsDropped) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
 }
 
-// Another buffer arrives between those of the driver call and its runtime call.
 TEST_P(CaptureTest, ADriverCallIsHeldUntilAFlush) {
-  ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc, with its own correlation id
+  ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc has its own correlation id
   inner.start = call(5, 5).start + 10;
   inner.end = call(5, 5).end - 10;
   cupti_.add(inner);

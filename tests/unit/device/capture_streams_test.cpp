@@ -1,4 +1,4 @@
-// A launch without a record has ended if every stream has finished a later one.
+// A launch without an activity record has ended if every stream has finished a later launch.
 #include "capture_fixture.h"
 
 namespace profshim::device {

@@ -1,4 +1,3 @@
-// Files of raw CUPTI buffers. Those in tests/recordings are from real GPUs.
 #include "device/capture/cupti_dump.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::size_t kStride = 256;  // longer than our structs, as in a newer CUPTI
+constexpr std::size_t kStride = 256;  // longer than our structs, as in newer CUPTI releases
 
 int next_of_stride(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) {
   auto* const at = reinterpret_cast<std::uint8_t*>(*record);
@@ -90,7 +89,7 @@ TEST_F(RecordingTest, ADamagedFileIsRejected) {
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
   for (std::size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(path(), std::ios::binary) << whole.substr(0, size);
-    // The file's head (20 bytes) alone is valid.
+    // A file of only the 20-byte head is valid.
     EXPECT_EQ(Recording::read(path()) != nullptr, size == 20) << size;
   }
   EXPECT_EQ(Recording::read(folder_.path() + "/none"), nullptr);

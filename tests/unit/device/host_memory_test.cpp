@@ -21,14 +21,13 @@ TEST(HostMemory, FitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
   }
 }
 
-// A small cgroup leaves less than limits.host_memory.
 TEST(HostMemory, FollowsTheGivenMemoryAndNotTheLimitOfTheSpec) {
   const Spec spec;
   ASSERT_EQ(spec.limits.host_memory, std::uint64_t{2} << 30);
   EXPECT_LE(host_bytes(spec, recorder::kLeastRoom), recorder::kLeastRoom / 20);
 }
 
-// host_bytes() runs before the recorder rejects less than kLeastRoom.
+// host_bytes() runs before the recorder rejects memory below kLeastRoom.
 TEST(HostMemory, ForNoMemoryIsThatForTheLeastMemory) {
   EXPECT_EQ(host_bytes(Spec(), 0), host_bytes(Spec(), recorder::kLeastRoom));
 }

@@ -60,7 +60,7 @@ TEST(LaunchTracker, ACorrelationIdHasOneLaunchAlsoIfTheTableIsFull) {
   EXPECT_FALSE(tracker.on_launch(1, 1, 1, ApiRole::kLaunch)) << "known from before";
 }
 
-// Stream 7 has passed the launch, but stream 13, without activity so far, may run it.
+// Stream 7 has finished later work, but stream 13 has no activity yet and may run the launched kernel.
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
   for (const bool dumped : {false, true}) {
     LaunchTracker tracker(64 << 10);
@@ -69,7 +69,7 @@ TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
       for (const std::uint64_t stream : {7, 13}) tracker.streams().add_from_record(stream);
     }
     tracker.begin_round(1);
-    tracker.on_launch(1, 50, 1, ApiRole::kLaunch);  // runs on stream 13
+    tracker.on_launch(1, 50, 1, ApiRole::kLaunch);
     tracker.streams().on_finished(7, 2);
     tracker.oldest_outstanding();
     tracker.begin_round(10 * kSecond);

@@ -1,4 +1,4 @@
-// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. Only one may exist.
+// A fake CUPTI whose behavior a test sets. Only one may exist.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace profshim::test {
 
-/// Record sizes of a CUPTI release. Fields that we read have the same offsets in all.
+/// Fields that we read have the same offsets in all CUPTI releases.
 struct RecordSizes {
   std::uint32_t version;
   std::size_t kernel, memcpy, overhead, graph;
@@ -37,7 +37,6 @@ class ScriptedCupti {
     return api;
   }
 
-  /// Adds a record, padded with zeros.
   template <class Record>
   void add(const Record& record) {
     if (buffer_ == nullptr) request();
@@ -53,14 +52,14 @@ class ScriptedCupti {
     filled_ = 0;
     return buffer_ != nullptr;
   }
-  /// Takes the current buffer; CUPTI never returns it.
+  /// Takes the current buffer. CUPTI never returns it.
   std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
   /// Makes the next flush return the current buffer, `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;
   }
-  /// Returns the current buffer at once, like a full one.
+  /// Returns the current buffer at once, like a full buffer.
   void complete() { completed_(nullptr, 0, std::exchange(buffer_, nullptr), size_, filled_); }
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }

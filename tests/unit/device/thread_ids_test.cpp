@@ -1,4 +1,4 @@
-// Finds thread ids by the half of pthread_self() in CUPTI's records.
+// CUPTI's records hold only the lower half of pthread_self().
 #include "device/cupti/thread_ids.h"
 
 #include <gtest/gtest.h>

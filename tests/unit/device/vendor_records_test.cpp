@@ -1,4 +1,3 @@
-// Compares our structs with installed CUPTI headers.
 #include <gtest/gtest.h>
 
 #include "device/cupti/records.h"
@@ -18,7 +17,7 @@ SAME(ApiRecord, start, CUpti_ActivityAPI, start);
 SAME(ApiRecord, thread, CUpti_ActivityAPI, threadId);
 SAME(ApiRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME(ApiRecord, result, CUpti_ActivityAPI, returnValue);
-// The oldest version that we read; later ones only append fields.
+// CUpti_ActivityKernel8 is the oldest version that we read. Later versions only append fields.
 SAME(KernelRecord, registers_per_thread, CUpti_ActivityKernel8, registersPerThread);
 SAME(KernelRecord, start, CUpti_ActivityKernel8, start);
 SAME(KernelRecord, device, CUpti_ActivityKernel8, deviceId);

@@ -10,7 +10,7 @@
 namespace profshim::elf {
 namespace {
 
-// Returns the C library's path, found by a function that no sanitizer intercepts.
+// Sanitizers do not intercept gnu_get_libc_version(), so dladdr() finds the C library itself.
 std::string library() {
   Dl_info info{};
   dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &info);

@@ -1,4 +1,3 @@
-// Compares the decoder with objdump for every instruction of whole libraries.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -40,8 +39,8 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// True for lines that are not compared: data between functions, "udb" of newer binutils, what objdump joins or splits,
-/// and branches with a 16-bit offset, whose length depends on the processor.
+/// Returns true for lines that are not compared. Newer binutils print "udb". Processors disagree on the length of a
+/// branch with a 16-bit offset.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;

@@ -1,4 +1,3 @@
-// Tests the parser's tokens, not whole traces.
 #include "profshim/json/stream_parser.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +8,6 @@
 namespace profshim {
 namespace {
 
-/// Collects tokens; stops at the key "stop".
 class Tokens final : public JsonHandler {
  public:
   bool on_null() override { return add("null"); }
@@ -35,7 +33,6 @@ struct Parsed {
   bool at_end;
 };
 
-// Each read gets `piece` bytes.
 Parsed parse(std::string_view text, std::size_t piece = 1) {
   JsonStream stream([&](char* data, std::size_t size) {
     const std::size_t n = std::min({piece, size, text.size()});

@@ -1,4 +1,4 @@
-// Compares a GPU job's trace byte for byte with tests/golden/gpu. `make golden` renews the file.
+// `make golden` rewrites tests/golden/gpu.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,3 @@
-// Tests calls in flight while a window's events are gathered.
 #include <atomic>
 #include <thread>
 
@@ -36,7 +35,7 @@ TEST_F(OpenCallsTest, CallThatEndedMeanwhileIsShownOnce) {
   call->name = recorder::intern("once");
   recorder::begin(*call);
   call->end = ticks();
-  recorder::commit(t, *call);  // as if killed before discarding the call
+  recorder::commit(t, *call);  // as if the process died before discarding the call
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "once").size(), 1u);
@@ -52,7 +51,7 @@ TEST_F(OpenCallsTest, FailedExchangeThatEndedMeanwhileIsShownOnce) {
   Event ended = *call;
   ended.end = ticks();
   ended.flags |= kFailed | kContinues;  // known only at the call's end
-  recorder::commit(t, ended);           // as if killed before discarding the call
+  recorder::commit(t, ended);           // as if the process died before discarding the call
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);
@@ -69,7 +68,7 @@ TEST_F(OpenCallsTest, OperationThatAnotherThreadCompletesIsShownOnce) {
   std::thread([operation] {
     Event done = *operation;
     done.end = ticks();
-    recorder::commit(*recorder::this_thread(), done);  // as if killed before releasing the slot
+    recorder::commit(*recorder::this_thread(), done);  // as if the process died before releasing the slot
   }).join();
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
@@ -80,7 +79,7 @@ TEST_F(OpenCallsTest, CallThatEndsMeanwhileIsNotLost) {
   constexpr int kWindows = 200;
   std::atomic<bool> stop{false};
   std::vector<Ticks> begins;
-  // A window misses calls whose thread lost its core between reading the clock and storing the begin.
+  // A window misses a call if its thread is preempted between reading the clock and storing the begin.
   std::vector<Ticks> held_up;
   std::thread caller([&] {
     spool::Thread& t = *recorder::this_thread();

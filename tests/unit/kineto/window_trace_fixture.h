@@ -1,4 +1,3 @@
-// Records a window and reads its trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ class TextSink : public ByteSink {
   std::string text;
 };
 
-// Wall clock minus monotonic clock. Ticks are nanoseconds.
+// Wall clock minus monotonic clock, in nanoseconds. Ticks are nanoseconds.
 inline constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 
 class WindowTraceTest : public SpoolFixture {

@@ -232,7 +232,7 @@ TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
-// With a damaged length, each event of that name would repeat all following bytes.
+// Each event with that name would otherwise repeat all following bytes of the spool.
 TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");
@@ -249,7 +249,6 @@ TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   EXPECT_EQ(named(build(0), "(name lost)").size(), 1u);
 }
 
-// The trace must not repeat a megabyte of text for each of 1000 definitions.
 class TextsOfASpool : public test::SpoolFixture {};
 
 TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {

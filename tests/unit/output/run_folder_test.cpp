@@ -27,7 +27,6 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(first.base_time_ns % quarter, 0);
 }
 
-/// Makes a file one minute older.
 void age(const std::string& path) {
   const auto now = std::filesystem::last_write_time(path);
   std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
@@ -113,7 +112,7 @@ TEST(OpenRun, OverwriteRefusesTheFolderOfARunningJob) {
   age(run + "/.claim-rank0");
   EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
       << "nobody could ever overwrite it";
-  claim(host + parent + "1");  // a reused pid: the start time differs
+  claim(host + parent + "1");  // a reused pid has another start time
   EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
 }
 
@@ -140,7 +139,7 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
     const bool told = write(ready[1], &answer, 1) == 1 && read(leave[0], &byte, 1) == 1;
     _exit(told ? 0 : 1);
   }
-  close(ready[1]);  // lets read() return if the child dies
+  close(ready[1]);  // read() returns if the child dies
   char answer = 0;
   ASSERT_EQ(read(ready[0], &answer, 1), 1);
   ASSERT_EQ(answer, 'y');

@@ -32,7 +32,7 @@ TEST_F(ChunkPoolTest, EventLandsInTheSpool) {
 TEST_F(ChunkPoolTest, DropsAndCountsNewestEventsIfThePoolIsExhausted) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{1}; }, 16);
-  // Headers of short runs take the place of up to 16 events.
+  // Headers of short runs use the room of up to 16 events.
   const std::uint64_t most = 16ull * spool::kEventsPerChunk, least = most - 16;
 
   for (std::uint64_t i = 0; i < most + 100; ++i) commit_at(i + 1);
@@ -106,7 +106,7 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
   use_whole_chunks();
   while (t.next + 1 != t.chunk_end) commit_at(1);
   Event* const slot = recorder::next_slot(t);
-  commit_at(2);  // as in a signal handler
+  commit_at(2);  // as a signal handler may do
   slot->begin = 3;
   recorder::publish(t);
   for (int i = 0; i < 10; ++i) commit_at(4);
@@ -115,7 +115,7 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
   EXPECT_EQ(t.next + spool::kEventsPerChunk, t.chunk_end + 10);
 }
 
-// Device events are unordered: the latest may be anywhere in a chunk.
+// Device events are unordered, so the latest event may be anywhere in a chunk.
 TEST_F(ChunkPoolTest, DeviceChunkIsKeptForItsLatestEvent) {
   make_spool(4);
   recorder::tend_pool([] { return Ticks{1}; }, 4);

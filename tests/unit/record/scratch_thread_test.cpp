@@ -34,7 +34,7 @@ TEST_F(ScratchThreadTest, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
 TEST_F(ScratchThreadTest, MeasuredCostIsProportionalToTheWork) {
   make_spool(64);
   recorder::ScratchThread scratch;
-  // Tries again, since a busy machine may change speed meanwhile.
+  // A busy machine may change its speed between the two measurements.
   double ratio = 0;
   for (int attempt = 0; attempt < 10 && (ratio < 1.8 || ratio > 2.2); ++attempt) {
     const double once = scratch.cost_ns([] { work(2000); });

@@ -12,7 +12,7 @@ TEST(DivideMemory, StaysInsideTheBudget) {
     const std::uint64_t device = budget / 20;
     ASSERT_TRUE(recorder::divide_memory(budget, device, size));
     EXPECT_GE(size.chunks, 16u) << budget;
-    // The writer's index takes an eighth of the events' size and may double once.
+    // The trace writer's index takes an eighth of the events' size and may double once.
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
     EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + device, budget);
   }

@@ -7,12 +7,12 @@
 namespace profshim::replay {
 namespace {
 
-constexpr std::size_t kRoundsAfterwards = 5;  // one per second, within Capture's timeout
-const char* const kWaits = "waits";           // sources other than the job's threads
+constexpr std::size_t kRoundsAfterwards = 5;  // one round per second, within Capture's timeout
+const char* const kWaits = "waits";           // sources besides the job's threads
 const char* const kEvents = "events";
 const char* const kDevice = "device";
 
-/// Unlike standard distributions, it gives the same numbers with every C++ library.
+/// Unlike standard distributions, Dice gives the same numbers with every C++ library.
 class Dice {
  public:
   explicit Dice(std::uint32_t seed) : engine_(seed) {}
@@ -50,7 +50,7 @@ class Packer {
 
   std::vector<Round> rounds(const std::vector<Item>& items, std::size_t count) {
     std::vector<Round> all;
-    count = std::min(count, items.size());  // no round is empty
+    count = std::min(count, items.size());
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = [&](std::size_t n) {
         return items.begin() + static_cast<std::ptrdiff_t>(items.size() * n / count);
@@ -70,7 +70,7 @@ class Packer {
       const bool is_thread = source != kDevice && source != kWaits && source != kEvents;
       sources.push_back(packed(is_thread ? source : "", records));
     }
-    // Buffers of a source stay in order, so only its last ones arrive at the flush.
+    // The buffers of a source stay in order, so only its last buffers arrive at the flush.
     Round early, late;
     while (!sources.empty()) {
       Round& source = sources[dice_.below(sources.size())];

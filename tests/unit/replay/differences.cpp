@@ -36,7 +36,6 @@ void compare_devices(const std::vector<Trace::Object>& expected, const std::vect
   }
 }
 
-// Shortens kernel names, which may have a thousand characters.
 std::string shortened(const std::string& line) {
   constexpr std::size_t kMostName = 60;
   const std::size_t open = line.find('"'), close = line.find('"', open + 1);

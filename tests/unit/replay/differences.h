@@ -1,4 +1,3 @@
-// Compares two traces' rows in any order.
 #pragma once
 
 #include <map>
@@ -10,7 +9,7 @@
 namespace profshim::replay {
 
 struct Comparison {
-  std::map<std::string, int> equal;  // common rows by category
+  std::map<std::string, int> equal;
   std::vector<std::string> differences;
 };
 Comparison compare(const Expectation& expected, const Trace& ours, const Dialect& dialect);

@@ -48,8 +48,7 @@ const std::set<std::string> kCollectiveArgs = {"Collective name",
                                                "Process Group Description",
                                                "Process Group Ranks"};
 
-/// Returns the occupancy of a kernel with opt-in shared memory, if a multiprocessor has 64 warps, 32 blocks and 64 Ki
-/// registers (compute capability 8.0 and 10.0).
+/// Assumes 64 warps, 32 blocks and 64 Ki registers per multiprocessor (compute capability 8.0 and 10.0).
 std::int64_t occupancy_with_opt_in(const Row& kernel, std::int64_t shared_per_sm) {
   const std::vector<std::int64_t> block = numbers_of(kernel.args.at("block"));
   const std::int64_t threads = block[0] * block[1] * block[2], warps = (threads + 31) / 32;
@@ -131,7 +130,7 @@ class Expecting {
  private:
   void applied(Rule rule) { ++out_.rules[rule]; }
 
-  // Every byte of our records' uuid is 0x10 plus the device's number.
+  // Each uuid byte in the replayed records is 0x10 plus the device's number.
   void add_uuid(Trace::Object& device) {
     const std::string id = std::map<std::string, std::string>(device.begin(), device.end()).at("id"), byte = "1" + id;
     std::string text = "\"GPU";
@@ -159,7 +158,7 @@ class Expecting {
     return has_call && later_calls_.count(row.number("correlation")) != 0;
   }
 
-  /// Like Kineto, we show waits only on streams with device activity.
+  /// profshim and Kineto show waits only on streams with device activity.
   void note_wait(const Row& wait) {
     if (streams_with_work_.count({wait.pid, wait.tid}) == 0) unshown_waits_.insert(wait.number("correlation"));
   }
@@ -171,7 +170,7 @@ class Expecting {
     devices_with_work_.insert(work.pid);
   }
 
-  /// Kineto also names unused devices, and tracks that we place elsewhere.
+  /// Kineto also names unused devices, and tracks that profshim places elsewhere.
   void add_name(const Row& row) {
     out_.has_names = true;
     const bool is_stream = row.name == "thread_name" && streams_with_work_.count({row.pid, row.tid}) != 0;
@@ -230,7 +229,6 @@ class Expecting {
     }
   }
 
-  /// Corrects quotients that Kineto computed in single precision.
   void correct_quotients(Row& kernel, std::int64_t sms) {
     const std::vector<std::int64_t> grid = numbers_of(kernel.args.at("grid")),
                                     block = numbers_of(kernel.args.at("block"));
@@ -243,7 +241,7 @@ class Expecting {
   }
 
   void correct(std::string& text, float single, double exact) {
-    // Kineto wrote all digits in 2023, six decimals later.
+    // In 2023 Kineto wrote all digits. Later versions write six decimals.
     if (text != six_decimals(static_cast<double>(single)) && std::strtof(text.c_str(), nullptr) != single) return;
     const std::string better = six_decimals(exact);
     if (text != better) applied(Rule::kSinglePrecision);
@@ -264,7 +262,7 @@ class Expecting {
   }
 
   static std::string sync_line(const std::string& tid) {
-    constexpr std::int64_t kSyncLine = 1'000'000;  // Kineto adds it for stream waits since 2026-04
+    constexpr std::int64_t kSyncLine = 1'000'000;  // Kineto adds this to the tid of stream waits since 2026-04
     return std::to_string(std::stoll(tid) + kSyncLine);
   }
 
@@ -276,7 +274,7 @@ class Expecting {
     out_.rows.push_back(expected);
   }
 
-  // We write the job's pid: Perfetto draws Kineto's pid -1 into GPU 0.
+  // Perfetto draws Kineto's pid -1 into GPU 0. Therefore profshim writes the job's pid.
   void add_overhead(const Row& row) {
     Row expected = row;
     expected.pid = pid_;
@@ -299,7 +297,7 @@ class Expecting {
   Expectation out_;
 };
 
-// True for rows that only profshim writes: category Trace, instants, names of process, threads and tracks.
+// These rows are not in Kineto's traces.
 bool is_our_own(const Row& row) {
   if (row.category == "Trace" || row.phase == 'i') return true;
   if (row.phase != 'M') return false;

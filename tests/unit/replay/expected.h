@@ -1,4 +1,4 @@
-// Computes the rows that profshim's trace must have from Kineto's. A Rule is an intended difference.
+// Computes profshim's expected rows from Kineto's rows. A Rule is an intended difference.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace profshim::replay {
 
-/// Says how the Kineto that wrote the trace differs from today's.
+/// Differences between the Kineto that wrote the trace and today's Kineto.
 struct Dialect {
-  bool whole_microseconds = false;    // Kineto before 2024-04 cut begins and durations
+  bool whole_microseconds = false;    // Kineto before 2024-04 truncated begins and durations
   bool other_property_order = false;  // Kineto before 2024 sorted deviceProperties otherwise
 };
 
 enum class Rule {
-  kNotFromCupti,        // from PyTorch: operators, annotations, Python frames
-  kExternalId,          // Kineto's link to a PyTorch operator
-  kCollectiveArgs,      // Kineto copies them from record_param_comms onto NCCL's kernels
-  kUnrecordedCall,      // profshim does not record queries
+  kNotFromCupti,
+  kExternalId,      // Kineto's link to a PyTorch operator
+  kCollectiveArgs,  // Kineto copies these args from record_param_comms to NCCL's kernels
+  kUnrecordedCall,
   kFlowEndAtCall,       // Kineto ends a flow at every call that starts none
-  kFlowWithoutWork,     // Kineto starts a flow at waits, and at launches whose activity is not in the trace
-  kFlowEndAtEventSync,  // Kineto ends a flow at waits for an event, whose calls start none
-  kLaunchedBefore,      // the activity's launch lies before the trace
-  kAfterWindow,         // the replay's window ended earlier
-  kSharedMemoryOptIn,   // Kineto says 0 % occupancy beyond the default shared memory
-  kSinglePrecision,     // Kineto divides floats: the sixth decimal may differ
-  kGraphIds,            // not in Kineto before 2026-02
-  kStreamPriority,      // in Kineto since CUDA 13.1
-  kSyncLine,            // profshim gives synchronizations their own track
-  kOverheadLine,        // profshim shows overhead in the job's process
-  kStreamName,          // Kineto's stream names end with a blank
-  kDeviceUuid,          // Kineto omits it
+  kFlowWithoutWork,     // Kineto starts a flow at waits and at launches without activity in the trace
+  kFlowEndAtEventSync,  // Kineto ends a flow at event waits, whose calls start none
+  kLaunchedBefore,
+  kAfterWindow,
+  kSharedMemoryOptIn,  // Kineto shows 0 % occupancy beyond the default shared memory
+  kSinglePrecision,    // Kineto divides floats, so the sixth decimal may differ
+  kGraphIds,           // Kineto has graph ids since 2026-02
+  kStreamPriority,     // Kineto has priorities since CUDA 13.1
+  kSyncLine,           // profshim gives synchronizations their own track
+  kOverheadLine,
+  kStreamName,  // Kineto's stream names end with a blank
+  kDeviceUuid,  // Kineto omits uuids
 };
 const char* name_of(Rule rule);
 using RuleCounts = std::map<Rule, int>;
@@ -42,14 +42,13 @@ using RuleCounts = std::map<Rule, int>;
 struct Expectation {
   std::vector<Row> rows;
   std::vector<Trace::Object> devices;
-  bool has_names = false;  // one original lacks names of streams and devices
+  bool has_names = false;  // false: the original names no streams and devices
   RuleCounts rules;
-  std::uint64_t launches_without_work = 0;  // calls whose device activity the original lacks
+  std::uint64_t launches_without_work = 0;
 };
-/// `streams` says whether CUPTI reported streams and priorities.
 Expectation expected_rows(const Trace& original, const Replayed& replayed, bool streams);
 
-/// Returns our rows with times rounded like that Kineto's, without those that only profshim writes.
+/// Returns the rows that Kineto writes too, with times as precise as Kineto's.
 std::vector<Row> comparable_rows(const Trace& ours, const Dialect& dialect, bool with_names);
 
 }  // namespace profshim::replay

@@ -1,4 +1,3 @@
-// Stands for a thread of the recorded job.
 #pragma once
 
 #include <pthread.h>
@@ -29,10 +28,10 @@ class JobThread {
   JobThread& operator=(const JobThread&) = delete;
 
   std::int64_t tid() const { return tid_; }
-  /// Returns CUPTI's thread id, the low 32 bits of the pthread_t.
+  /// CUPTI's thread id: the low 32 bits of the pthread_t.
   std::uint32_t raw() const { return raw_; }
 
-  /// Runs `task` on the thread and waits. An empty task ends the thread.
+  /// Runs `task` on the thread and waits for its end. An empty task ends the thread.
   void run(const std::function<void()>& task) {
     std::unique_lock lock(mutex_);
     task_ = &task;
@@ -57,7 +56,7 @@ class JobThread {
   const std::function<void()>* task_ = nullptr;
   std::int64_t tid_ = 0;
   std::uint32_t raw_ = 0;
-  std::thread thread_;  // last: uses the members above
+  std::thread thread_;  // last, because serve() uses the members above
 };
 
 }  // namespace profshim::replay

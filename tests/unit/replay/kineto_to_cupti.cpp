@@ -41,7 +41,7 @@ Number index_in(const char* const (&names)[N], const std::string& name) {
   return static_cast<Number>(found - std::begin(names));
 }
 
-// Names by number in CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType and OverheadKind. With those of
+// The index is a CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType or OverheadKind. With the names of
 // device_names.cpp, the replay would not notice a wrong name.
 constexpr const char* kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
@@ -107,7 +107,7 @@ class Maker {
     out_.calls[row.tid].push_back(record);
   }
 
-  /// A driver launch has the correlation id of the call around it, another driver call its own.
+  /// A driver launch has the correlation id of the runtime call around it. Other driver calls have their own.
   void add_driver_call(const Row& row, raw::Api call) {
     constexpr std::uint32_t kCuLaunchKernel = 307, kCuEventRecord = 119, kOwnNumbers = 1 << 30;
     const bool is_launch = row.name.starts_with("cudaLaunchKernel");
@@ -165,7 +165,7 @@ class Maker {
       r.cluster[i] = 0;
     }
     r.registers_per_thread = static_cast<std::uint16_t>(row.number("registers per thread"));
-    // The trace has only the sum of static and dynamic.
+    // The trace has only the sum of static and dynamic shared memory.
     const auto shared = static_cast<std::int32_t>(row.number("shared memory"));
     r.static_shared = shared % 1024;
     r.dynamic_shared = shared - shared % 1024;
@@ -175,7 +175,6 @@ class Maker {
   }
 
   void add_copy(const Row& row) {
-    // The name is like "Memcpy HtoD (Pageable -> Device)".
     const std::size_t open = row.name.find(" ("), arrow = row.name.find(" -> ");
     auto r = work<raw::Memcpy>(row, raw::kMemcpy);
     r.copy_kind = index_in<std::uint8_t>(kCopyKinds, row.name.substr(7, open - 7));
@@ -208,7 +207,6 @@ class Maker {
     out_.waits.push_back(packed(r, row.end_ns()));
   }
 
-  /// Adds the record of the cudaEventRecord that `wait` awaits.
   void add_event_record(const Row& wait) {
     auto r = blank<raw::CudaEvent>(raw::kCudaEvent);
     r.correlation = u32(wait.number("wait_on_cuda_event_record_corr_id"));
@@ -298,7 +296,7 @@ std::map<std::int64_t, std::uint32_t> graphs_by_correlation(const Trace& trace) 
 }
 
 std::uint64_t graph_node_of(const Row& work) {
-  // CUDA's node numbers exceed 32 bits, too.
+  // CUDA's graph node numbers exceed 32 bits.
   return std::uint64_t{1} << 40 | (static_cast<std::uint64_t>(work.begin_ns) & 0xffffffff);
 }
 

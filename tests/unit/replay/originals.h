@@ -1,4 +1,4 @@
-// Traces to replay, see tests/golden/traces/SOURCE.md.
+// tests/golden/traces/SOURCE.md describes these traces.
 #pragma once
 
 #include <algorithm>

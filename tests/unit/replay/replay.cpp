@@ -99,7 +99,7 @@ class Replay {
   void describe_job() {
     const std::int64_t first_ns = first_ns_of(original_);
     out_.window_end_ns = window_end_of(original_, plan_.window_percent);
-    // The replayed job ends before now: no time lies in the future.
+    // The replayed job must end before now.
     recording_.first_tick = ticks() - static_cast<Ticks>(span_of(original_) + kSecond);
     recorder::add_anchor({recording_.first_tick, static_cast<std::int64_t>(recording_.first_tick), first_ns});
     spool::SpoolHeader& header = recorder::header();
@@ -125,13 +125,13 @@ class Replay {
     request_.on = false;
     request_.off_at = end;
     for (const Round& round : delivery.afterwards) bring(round);
-    constexpr int kMostRounds = 20;  // Capture gives launches up before
+    constexpr int kMostRounds = 20;  // Capture stops waiting after fewer rounds
     for (int i = 0; i < kMostRounds && capture_->state() != device::Capture::State::kOff; ++i) serve(kSecond);
     if (capture_->state() != device::Capture::State::kOff) out_.failure = "the capture does not end";
     if (cupti_.enabled() != 0) out_.failure = "some kinds are still switched on";
   }
 
-  /// Delivers the round's buffers; a second passes, which ends with a flush.
+  /// Delivers the round's buffers. Then a second passes, which ends with a flush.
   void bring(const Round& round) {
     for (const Shipment& shipment : round) ship(shipment);
     serve(kSecond);
@@ -173,7 +173,7 @@ class Replay {
   ReplayCupti cupti_;
   device::CuptiApi api_;
   device::SpoolOutput spool_output_;
-  std::map<std::string, JobThread> threads_;  // by the original's tid
+  std::map<std::string, JobThread> threads_;  // by tid in the original trace
   JobThread helper_;
   Recording recording_;
   Records records_;

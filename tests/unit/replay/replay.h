@@ -1,4 +1,4 @@
-// Sends a trace's CUPTI records through our device code, the spool and the writer.
+// Sends a trace's CUPTI records through profshim's device code, the spool and the trace writer.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,14 @@ namespace profshim::replay {
 
 struct Replayed {
   std::string json;
-  Trace trace;                              // `json` as rows
-  device::Losses losses;                    // counted by the converter
-  bool had_buffers = true;                  // CUPTI always got one
-  std::map<std::string, std::string> tids;  // original thread -> ours
+  Trace trace;
+  device::Losses losses;
+  bool had_buffers = true;
+  std::map<std::string, std::string> tids;  // original tid -> replayed tid
   std::int64_t window_end_ns = 0;           // Unix time
-  std::string failure;                      // "": none
+  std::string failure;
 };
 
-/// `tamper` changes the records before delivery.
 Replayed replay(const Trace& original, const Generation& generation, const Plan& plan,
                 const std::function<void(Records&)>& tamper = {});
 

@@ -1,5 +1,5 @@
-// Proves that the replay finds lost rows and changed fields, except those that no trace shows: flags, memset values,
-// padding, most fields of a context.
+// The replay must find every tampered field except flags, memset values, padding and most fields of a context, which no
+// trace shows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ List& list_of(Records& records, std::uint32_t kind) {
   }
 }
 
-/// True for records of `kind`, except runtime calls that neither launch nor copy.
+/// Skips runtime calls that neither launch nor copy.
 bool is_chosen(const Record& record, std::uint32_t kind) {
   constexpr std::uint32_t kMemcpyAsync = 41, kLaunchKernel = 211;
   if (record.kind != kind) return false;
@@ -111,7 +111,7 @@ struct Control {
   std::string name;
   const Original& original;
   Tamper tamper;
-  bool streams = false;  // CUPTI reports streams
+  bool streams = false;
 };
 using Controls = std::vector<Control>;
 
@@ -194,7 +194,7 @@ void add_waits(Controls& all) {
   wait("a wait of another call", [](auto& r) { ++r.correlation; });
   wait("a wait in another context", [](auto& r) { ++r.context; });
   wait("a wait for another event", [](auto& r) { ++r.event; });
-  // This changes every wait, since the first are for an event and have stream -1.
+  // The first waits are for an event and have stream -1, so every wait is changed.
   all.push_back({"waits of other streams", kSyncs, every<raw::Synchronization>([](auto& r) { ++r.stream; })});
   all.push_back({"a wait is lost", kSyncs, lost<raw::Synchronization>()});
   const auto event = [&all](const char* name, auto change) {

@@ -1,4 +1,4 @@
-// Counts equal rows and uses of each Rule. A Rule used too often hides a fault.
+// A Rule that is used too often hides a fault.
 #include <gtest/gtest.h>
 
 #include "differences.h"
@@ -10,7 +10,7 @@ namespace {
 
 struct Known {
   const char* test_name;
-  const char* equal;  // equal rows by category
+  const char* equal;
   const char* rules;
   std::uint64_t launches_without_work;
 };

@@ -1,4 +1,4 @@
-// A CUPTI that delivers records in the layouts of one release. Only one may exist.
+// A fake CUPTI with the record layouts of one release. Only one may exist.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Generation {
   const char* name;
   std::uint32_t version;  // from cuptiGetVersion()
   fake::cupti::Sizes sizes;
-  bool calls_one_by_one;  // has cuptiActivityEnableRuntimeApi (since CUDA 12.5)
+  bool calls_one_by_one;  // cuptiActivityEnableRuntimeApi exists (since CUDA 12.5)
 };
 inline constexpr Generation kGenerations[] = {
     {"cupti11_8", 18, fake::cupti::kSizes118, false},
@@ -39,12 +39,11 @@ class ReplayCupti {
   ReplayCupti& operator=(const ReplayCupti&) = delete;
   device::CuptiApi api() const;
 
-  /// Requests a buffer for the calling thread.
   Buffer request();
-  /// Skips records whose kind was never on. Returns false if there is no room.
+  /// Skips records of kinds that were never on. Returns false if the buffer is full.
   bool append(Buffer& buffer, const Record& record);
   std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
-  /// Delivers the buffer at once, like a full one.
+  /// Delivers the buffer at once, like a full buffer.
   void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
   void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
   std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
@@ -55,7 +54,7 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // Kinds and calls that are on, or ever were (were_on). [0]: driver calls, [1]: runtime.
+  // The were_on_ sets never shrink. Index 0 is for driver calls, 1 for runtime calls.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };

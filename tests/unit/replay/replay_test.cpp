@@ -1,4 +1,3 @@
-// Replays real Kineto traces and compares profshim's with them, event by event.
 #include "replay.h"
 
 #include <gtest/gtest.h>

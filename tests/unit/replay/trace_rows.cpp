@@ -13,7 +13,7 @@ namespace {
 constexpr char kNumberMark = '#';  // marks the text of a number
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
-/// Keeps numbers as text: a double would round times.
+/// A double would round times, so numbers stay text.
 struct NumbersAsText {
   rapidjson::Document& out;
   bool Null() { return out.Null(); }
@@ -38,7 +38,7 @@ struct NumbersAsText {
 std::string_view string_of(const rapidjson::Value& value) { return {value.GetString(), value.GetStringLength()}; }
 bool is_number(const rapidjson::Value& value) { return value.IsString() && string_of(value).starts_with(kNumberMark); }
 
-// Writes 12, 12.0 and 12.000000 as 12.
+// Writes 12, 12.0 and 12.000000 as "12".
 std::string plain_number(std::string_view text) {
   if (text.find('.') != std::string_view::npos && text.find_first_of("eE") == std::string_view::npos) {
     text = text.substr(0, text.find_last_not_of('0') + 1);
@@ -65,7 +65,7 @@ std::string compact(const rapidjson::Value& value) {
   return "null";
 }
 
-// Converts microseconds.
+// `text` is in microseconds.
 std::int64_t nanoseconds(std::string_view text) {
   const std::size_t point = text.find('.');
   std::string digits(text.substr(0, point));

@@ -1,4 +1,3 @@
-// Tests CUDA hooks in a separate process: calls without CUPTI; steps from cudaProfilerStart or kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ struct Call {
 };
 struct Trace {
   FileReport report;
-  std::vector<Call> calls;  // CUDA calls
+  std::vector<Call> calls;
   std::string problems;
   int copies() const {
     return static_cast<int>(
@@ -55,7 +54,6 @@ Trace read(const std::string& path) {
 
 class CudaCalls : public ::testing::Test {
  protected:
-  /// Runs cuda_calls with `settings` in PROFSHIM_SET.
   std::vector<Trace> record(const std::string& arguments, const std::string& settings, const char* stub = kStub) {
     const std::string traces = folder_.path() + "/traces-" + std::to_string(++recordings_);
     run_ = test::run_shell("env PROFSHIM_FOLDER=" + traces + " PROFSHIM_SET='limits.disk_free=0 " + settings +
@@ -148,7 +146,7 @@ TEST_F(CudaCalls, ArgumentsAndKernelNamesAreNoted) {
       EXPECT_EQ(call.args.at("stream handle"), "0x0") << call.name << ": from the configuration";
     }
   }
-  // The runtime takes an exported function with the kernel's name, the driver a handle.
+  // cudaLaunchKernel takes a host function, here exported with the kernel's name. cuLaunchKernel takes a handle.
   EXPECT_EQ(kernels["cudaLaunchKernel"], (std::set<std::string>{"exported_kernel", "_Z9by_kernelPf"}));
   EXPECT_EQ(kernels["cuLaunchKernel"].size(), 1u);
 }
@@ -206,8 +204,8 @@ const char* const kKernels =
     "steps.source=kernel steps.pattern=*adam* schedule.skip_first=0 schedule.wait=0 schedule.warmup=0 "
     "schedule.active=1 schedule.repeat=0";
 
-// A step has four micro-batches, then an optimizer of three kernels. A copy follows each launch. Calls before the first
-// optimizer are in no step.
+// A step has four micro-batches and an optimizer of three kernels, with a copy after each launch. Calls before the
+// first optimizer are in no step.
 TEST_F(CudaCalls, ConsecutiveMatchesAreOneBoundary) {
   const std::string step = "fwd bwd fwd bwd fwd bwd fwd bwd adam_1 adam_2 adam_3 ";
   EXPECT_EQ(copies("kernels " + step + step + step + "fwd", kKernels), (std::vector<int>{11, 11, 4}));

@@ -1,4 +1,3 @@
-// Threads start, end and record while windows open and close: traces conform, and lost events are counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +24,7 @@ struct Recording {
   int status = -1;
   std::string said;
   std::uint64_t handed = 0;
-  std::vector<Trace> traces;  // ordered by name
+  std::vector<Trace> traces;
 
   std::uint64_t calls() const {
     std::uint64_t sum = 0;
@@ -62,7 +61,6 @@ Trace read(const std::string& path) {
 
 class SessionTest : public ::testing::Test {
  protected:
-  // Runs record_threads with `settings` in PROFSHIM_SET.
   Recording record(const std::string& arguments, const std::string& settings) {
     const std::string traces = folder_.path() + "/traces";
     const test::ToolRun run =
@@ -102,7 +100,7 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
-// `recover` reads the spec from the spool, which cuts long names.
+// `recover` reads the spec from the spool, which truncates long names.
 TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   std::string names;
   for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";
@@ -167,7 +165,7 @@ TEST_F(SessionTest, AWindowThatLastsTooLongIsClosed) {
   ASSERT_EQ(recording.traces.size(), 1u);
   EXPECT_TRUE(recording.traces[0].truncated);
   EXPECT_EQ(recording.traces[0].limit, "limits.window_seconds");
-  EXPECT_LT(recording.handed, 800'000u);  // of 4 * 200000: ranges after the window were not recorded
+  EXPECT_LT(recording.handed, 800'000u);
   EXPECT_LE(recording.calls(), recording.handed);
 }
 

@@ -1,4 +1,3 @@
-// Wrong specs, tests/golden/bad_specs/*.toml, and their error lines, *.expected.
 #pragma once
 
 #include <algorithm>

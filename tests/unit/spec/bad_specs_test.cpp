@@ -11,7 +11,7 @@ namespace {
 TEST(BadSpecs, EachGivesExactlyItsLines) {
   const std::vector<std::string> names = test::bad_specs();
   ASSERT_GE(names.size(), 60u);
-  // Expected lines name files relative to the specs' folder.
+  // The expected lines name files relative to kBadSpecs.
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(test::kBadSpecs);
   for (const std::string& name : names) {

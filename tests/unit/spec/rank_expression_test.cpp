@@ -21,7 +21,6 @@ Rank rank_of(int r, int world = 16, int local = 8) {
   return rank;
 }
 
-/// Returns the selected ranks ("0,3") or "error at ...".
 std::string chosen(std::string_view text) {
   RankExpression expression;
   std::string message;
@@ -147,7 +146,6 @@ TEST(RankExpression, LongAndDeepTextsAreRefused) {
 
 using Test = std::function<bool(const Rank&)>;
 
-/// Makes a random expression and a function that selects the same ranks.
 std::pair<std::string, Test> random_expression(std::mt19937& random, int depth) {
   const auto number = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
   if (depth > 0 && number(3) > 0) {

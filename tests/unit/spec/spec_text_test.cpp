@@ -1,4 +1,3 @@
-// Tests canonical text of specs, table of keys, config/reference.toml, config/examples.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,3 @@
-// Prints a read event, to compare two readers.
 #pragma once
 
 #include <ostream>

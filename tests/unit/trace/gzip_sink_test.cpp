@@ -11,7 +11,6 @@ namespace {
 
 using test::MemorySink;
 
-// Unpacks one gzip member; nothing may follow it.
 std::string unzip(const std::string& packed) {
   z_stream stream{};
   inflateInit2(&stream, MAX_WBITS + 16);
@@ -32,7 +31,6 @@ std::string unzip(const std::string& packed) {
   return text;
 }
 
-// Makes a text that compresses moderately.
 std::string sample_text(std::size_t size) {
   std::string text;
   std::uint64_t state = 1;
@@ -94,7 +92,7 @@ TEST_P(GzipSink, MayBeThrownAwayUnfinished) {
 }
 
 TEST(GzipSink, CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad) {
-  // A child lowers the limit, as only root can raise it again. The limit does not bind root.
+  // A child lowers RLIMIT_NPROC, because only root can raise it again. The limit does not bind root.
   const std::string text = sample_text(1'000'000);
   const auto without_threads = [&] {
     const rlimit none = {0, 0};

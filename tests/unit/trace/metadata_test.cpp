@@ -93,7 +93,7 @@ TEST(TraceMetadata, ReadsTheRanksOfAMergedTrace) {
   EXPECT_EQ(metadata.merged[1].error_us, 4);
   ASSERT_TRUE(metadata.merged[1].recording.has_value());
   EXPECT_EQ(metadata.merged[1].recording->dropped, 3u);
-  EXPECT_EQ(metadata.recording->dropped, 0u);  // merging lost nothing
+  EXPECT_EQ(metadata.recording->dropped, 0u);
 }
 
 }  // namespace

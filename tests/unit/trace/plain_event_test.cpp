@@ -1,4 +1,4 @@
-// Compares the quick reader with the parser. The parser reads a file's first event, the quick reader later plain ones.
+// read_trace() reads a trace's first event with the JSON parser, later plain events with plain_event.h.
 #include "../../../src/trace/plain_event.h"
 
 #include <gtest/gtest.h>

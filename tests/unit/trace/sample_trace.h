@@ -1,4 +1,3 @@
-// Writes a small MPI trace with TraceWriter.
 #pragma once
 
 #include <memory>
@@ -12,7 +11,6 @@
 
 namespace profshim::test {
 
-/// Keeps bytes in `text`; fails after `limit` bytes.
 class MemorySink final : public ByteSink {
  public:
   explicit MemorySink(std::string& text, std::size_t limit = ~std::size_t{0}) : text_(text), limit_(limit) {}

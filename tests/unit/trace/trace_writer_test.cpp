@@ -11,7 +11,6 @@ namespace {
 
 using test::MemorySink;
 
-// Returns an event as written, with base time 0.
 std::string written(const TraceEvent& event) {
   std::string text;
   MemorySink sink(text);

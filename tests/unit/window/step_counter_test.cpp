@@ -91,7 +91,7 @@ TEST(StepCounter, EpochsCountUpFrom0UnlessTheirMarkersHaveANumber) {
   EXPECT_EQ(counter.epoch(), 17);
 }
 
-/// Returns the actions of 31 steps, as letters; an epoch begins before step 7.
+/// Returns one letter per step. An epoch begins before step 7.
 std::string with_reset(const Schedule& schedule, bool per_epoch) {
   CounterRules rules;
   rules.per_epoch = per_epoch;

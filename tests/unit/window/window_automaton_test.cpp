@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Returns "first-last" for each window, with "+" if the job ended in it.
+/// Returns "first-last" for each window, with "+" if the window is still open at the end.
 std::vector<std::string> windows_of(const Schedule& schedule, const std::vector<std::int64_t>& steps) {
   std::vector<std::string> out;
   WindowAutomaton automaton(schedule);
@@ -51,8 +51,7 @@ Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, 
   return s;
 }
 
-// In torch, the last iteration's step() begins a step too, whose trace is empty. In profshim, only steps that exist
-// begin.
+// In torch, step() of the last iteration begins another step, whose trace is empty. profshim does not.
 TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   ASSERT_FALSE(vectors.at("runs").empty());
@@ -78,7 +77,7 @@ TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
 
 TEST(WindowAutomaton, FollowsTheTransitionsOfTorch) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
-  // Together they have every transition between actions that torch has.
+  // Together, these schedules have every transition between actions that torch has.
   const std::vector<Schedule> schedules = {
       cycle(0, 1, 1, 2, 0), cycle(0, 0, 1, 2, 0), cycle(0, 1, 0, 2, 0), cycle(0, 0, 0, 2, 0), cycle(0, 0, 0, 1, 0),
       cycle(0, 2, 2, 1, 0), cycle(0, 1, 0, 1, 0), cycle(0, 1, 1, 1, 0), cycle(0, 0, 1, 1, 0), cycle(0, 0, 1, 3, 0)};

@@ -1,7 +1,6 @@
-/* Part of every_call: collectives. */
 #include "parts.h"
 
-/* All forms of collectives: MPI_X, MPI_IX, MPI_X_init, large counts. */
+/* Each collective has four forms: MPI_X, MPI_IX, MPI_X_init, and large counts. */
 #define COLLECTIVES(P, S, C, K, D, W)                                                                \
   S(P(Barrier, barrier), (K))                                                                        \
   C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                      \

@@ -1,4 +1,3 @@
-/* Part of every_call: communicators, sessions, ports, datatypes, operations. */
 #include "parts.h"
 
 void communicators(void) {
@@ -38,7 +37,6 @@ void communicators(void) {
   COUNT(MPI_Comm_free)(&comm);
   COUNT(MPI_Dist_graph_create)(MPI_COMM_WORLD, 1, &rank, degree, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
   COUNT(MPI_Comm_free)(&comm);
-  /* an intercommunicator between two halves */
   COUNT(MPI_Comm_split)(MPI_COMM_WORLD, rank % 2, rank, &comm);
   MPI_Comm between, merged;
   COUNT(MPI_Intercomm_create)(comm, 0, MPI_COMM_WORLD, 1 - rank % 2, 6, &between);
@@ -66,7 +64,7 @@ void sessions(void) {
   COUNT(MPI_Comm_create_from_group)(world, "profshim", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
   COUNT(MPI_Barrier)(comm);
   COUNT(MPI_Comm_free)(&comm);
-  if (rank < 2) { /* two groups of one rank each */
+  if (rank < 2) {
     int other = 1 - first;
     MPI_Group remote;
     MPI_Group_incl(world, 1, &first, &half);
@@ -82,7 +80,7 @@ void sessions(void) {
 #endif
 }
 
-/* MPICH's device for UCX has no ports. */
+/* MPICH's UCX device has no ports. */
 void ports(void) {
 #ifdef OPEN_MPI
   char port[MPI_MAX_PORT_NAME] = "";

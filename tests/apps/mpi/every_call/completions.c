@@ -1,4 +1,3 @@
-/* Part of every_call: waits, tests and cancels of requests. */
 #include "parts.h"
 
 void completions(void) {

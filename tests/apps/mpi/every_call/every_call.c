@@ -1,5 +1,4 @@
-/* Calls and counts every function of include/profshim/hooks/mpi.def that this MPI has, except MPI_Init_thread,
-   MPI_Abort and functions that need a second job. */
+/* Calls every function of hooks/mpi.def except MPI_Init_thread, MPI_Abort and functions that need a second job. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -13,7 +12,7 @@ MPI_Datatype types[kMax];
 MPI_Comm graph;
 MPI_Request request;
 
-/* Looks for PMPI functions, because the preloaded library defines every MPI function. */
+/* profshim defines every MPI function. Only PMPI names show which functions this MPI has. */
 static void count_rows_not_called(void) {
 #define HOOK(name, ...) \
   if (dlsym(RTLD_DEFAULT, "P" #name) != NULL) count_calls(#name, 0);
@@ -29,7 +28,7 @@ int main(int argc, char** argv) {
   right = (rank + 1) % size;
   for (int i = 0; i < kMax; ++i) {
     counts_of[i] = 1;
-    places[i] = 8 * i; /* no overlap, in elements or in bytes */
+    places[i] = 8 * i; /* no overlap in elements or in bytes */
     wide_places[i] = 8 * i;
     types[i] = MPI_DOUBLE;
   }

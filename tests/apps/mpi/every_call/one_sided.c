@@ -1,4 +1,3 @@
-/* Part of every_call: MPI windows and one-sided communication. */
 #include "parts.h"
 
 void one_sided(void) {
@@ -65,7 +64,7 @@ void one_sided(void) {
   COUNT(MPI_Win_complete)(win);
   int flag = 0;
   COUNT(MPI_Win_test)(win, &flag);
-  if (!flag) PMPI_Win_wait(win); /* not counted: not every run needs it */
+  if (!flag) PMPI_Win_wait(win); /* not counted: some runs do not make this call */
   MPI_Group_free(&world);
   COUNT(MPI_Win_free)(&win);
 

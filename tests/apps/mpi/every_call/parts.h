@@ -1,4 +1,3 @@
-/* Variables and macros of all parts of every_call. */
 #pragma once
 #include <mpi.h>
 #ifdef OPEN_MPI
@@ -10,7 +9,7 @@
 
 enum { kMax = 64, kTag = 11 };
 
-/* Hidden, because an MPI may export the same names. */
+/* An MPI library may export the same names. */
 #pragma GCC visibility push(hidden)
 
 extern int rank, size, left, right;
@@ -18,7 +17,7 @@ extern double in[4 * kMax], out[4 * kMax];
 extern int counts_of[kMax], places[kMax];
 extern MPI_Aint wide_places[kMax];
 extern MPI_Datatype types[kMax];
-extern MPI_Comm graph; /* a ring: each rank sends to one neighbor and receives from one */
+extern MPI_Comm graph; /* a ring of ranks */
 extern MPI_Request request;
 
 void collectives(void);
@@ -40,7 +39,6 @@ void files(void);
     __VA_ARGS__;    \
     WAIT_ONE();     \
   } while (0)
-/* Makes a persistent operation, starts it twice and frees it. */
 #define PREPARED(...)                      \
   do {                                     \
     __VA_ARGS__;                           \

@@ -1,4 +1,3 @@
-/* Part of every_call: point-to-point calls. */
 #include "parts.h"
 
 /* A ready send needs a posted receive. */
@@ -16,7 +15,7 @@ static void ready_send(int kind) {
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
 }
 
-/* The send must start after the receive on the other rank. */
+/* A ready send must start after the receive on the other rank. */
 #define PERSISTENT_READY_SEND(send_init, recv_init)           \
   do {                                                        \
     MPI_Request pair[2];                                      \
@@ -54,7 +53,7 @@ void point_to_point(void) {
   int flag = 0;
   MPI_Buffer_attach(attached, sizeof attached);
 
-  /* a ring must not rely on buffering: the receive is posted first */
+  /* The receive is posted first, because a ring must not rely on buffered sends. */
 #define SEND_AND_RECEIVE(send)                                \
   do {                                                        \
     MPI_Request receive;                                      \

@@ -1,4 +1,3 @@
-// Random runs for tests of compare.
 #pragma once
 
 #include <random>
@@ -18,8 +17,6 @@ inline ProfileRow& row(ProfileRank& rank, RowKind kind, const std::string& name)
   return made;
 }
 
-/// Makes two ranks whose 10 ms steps have one call and one 6 ms kernel, with long-tailed noise. `slower` multiplies
-/// both.
 inline RunProfile noisy_run(std::mt19937& random, double sigma, double slower = 1, std::size_t steps = kSteps) {
   std::lognormal_distribution<double> noise(0, sigma);
   RunProfile run;

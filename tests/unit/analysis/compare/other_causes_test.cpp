@@ -1,4 +1,3 @@
-// Steps that grew because the machine was busier or CPU times vary.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@ namespace {
 
 using test::noisy_run;
 
-/// Makes a run without a GPU whose ranks use `cpus_used` CPUs.
 RunProfile cpu_run(std::mt19937& random, double slower = 1, double cpus_used = 1) {
   RunProfile run = noisy_run(random, 0.02, slower);
   for (ProfileRank& rank : run.ranks) {
@@ -29,7 +27,7 @@ const Change& step_time(const Comparison& comparison) {
   throw std::runtime_error("the step time is not in the table");
 }
 
-// On an idle virtual machine, a program needed 2.3 ms of CPU time, in the next run 4.5 ms.
+// Measured on an idle virtual machine: a program needed 2.3 ms of CPU time in one run and 4.5 ms in the next.
 TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   std::mt19937 random(31);
   const RunProfile base = cpu_run(random), slow = cpu_run(random, 1.9), slower = cpu_run(random, 2.5);
@@ -43,7 +41,7 @@ TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   EXPECT_TRUE(compare_runs({base}, slow, {.cpu_noise = 0.5}).failed());
 }
 
-// A slower CPU needs more CPU time. A thread that sleeps needs none.
+// A slower CPU raises the CPU time. A sleep in the program does not.
 TEST(Compare, TimeWithoutCpuTimeIsTheProgramsOwn) {
   std::mt19937 random(32);
   const RunProfile base = cpu_run(random, 1, 1), slow = cpu_run(random, 1.5, 1 / 1.5);

@@ -15,7 +15,6 @@ std::string slice(const char* category, const std::string& name, int tid, int ts
          ", \"bytes\": 8, \"comm\": \"MPI_COMM_WORLD\"}}";
 }
 
-/// Makes a trace of `events` and steps 5 and 6 of 100 us.
 std::string trace(const std::string& events, bool complete = true) {
   return std::string("{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 1}, \"profshim\": ") +
          "{\"complete\": " + (complete ? "true" : "false") + "}, \"traceEvents\": [\n" +
@@ -86,7 +85,7 @@ TEST_F(CompareProfile, TheLastStepOfAJobThatEndedInItIsNoWholeOne) {
   EXPECT_EQ(rank.steps.size(), 1u);
 }
 
-// schedule.per = "epoch" restarts the step numbers.
+// The spec's schedule.per = "epoch" restarts the step numbers.
 TEST_F(CompareProfile, AStepNumberThatComesAgainIsAnotherStep) {
   const ProfileRank rank =
       profile({trace(slice("cpu_op", "MPI_Send", 7, 1000, 1)), trace(slice("cpu_op", "MPI_Recv", 7, 1100, 1))});

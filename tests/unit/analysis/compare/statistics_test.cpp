@@ -7,7 +7,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// Of C(6, 3) = 20 orders, one has U = 9, one U = 8, two U = 7.
+// The six values have C(6, 3) = 20 orders: one has U = 9, one has U = 8, and two have U = 7.
 TEST(MannWhitney, IsExactWithoutTies) {
   EXPECT_DOUBLE_EQ(longer_p({1, 2, 3}, {4, 5, 6}), 1.0 / 20);
   EXPECT_DOUBLE_EQ(longer_p({1, 2, 4}, {3, 5, 6}), 2.0 / 20);
@@ -41,7 +41,7 @@ TEST(MannWhitney, SaysHowManyStepsItTakes) {
   EXPECT_GT(steps_needed(0.005, 100), 7u);
 }
 
-// The values are those of printed t tables.
+// The expected values are from printed t tables.
 TEST(Student, HasTheTailsOfTheTables) {
   EXPECT_NEAR(student_tail(0, 7), 0.5, 1e-12);
   EXPECT_NEAR(student_tail(63.657, 1), 0.005, 1e-7);

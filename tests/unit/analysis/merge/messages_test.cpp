@@ -1,4 +1,3 @@
-// MPI calls between which merge draws arrows.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +9,6 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Returns whether a call and its asynchronous slice send or receive.
 std::string parts(std::string_view function) {
   const MessageCall call = message_call(function);
   std::string text;

@@ -1,4 +1,3 @@
-// Hand-written torch.distributed traces, and a fixture that merges two.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +27,6 @@ class Rank {
     events_.push_back({"user_annotation", "ProfilerStep#" + std::to_string(number), begin, end - begin});
     return *this;
   }
-  /// Adds a call and its work on gloo's thread until `end`.
   Rank& gloo(const std::string& function, double begin, double end, const std::string& dims = "[[4]]", int tid = 1) {
     return call("c10d::" + function, begin, "\"Input Dims\": [" + dims + "]", tid).work(function, begin + 6, end);
   }
@@ -96,7 +94,7 @@ class Rank {
 
 class MergeTorchTest : public testing::Test {
  protected:
-  /// Merges and returns the second rank, whose clock is 500 ms behind.
+  /// Merges both ranks and returns the second. The second rank's clock is 500 ms behind.
   MergedRank merge(const Rank& a, const Rank& b) {
     MergeOptions options;
     options.out = folder_.path() + "/out.pt.trace.json";

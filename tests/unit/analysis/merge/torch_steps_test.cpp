@@ -1,4 +1,3 @@
-// Matches torch.distributed collectives by step, group and position.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -74,7 +73,7 @@ TEST_F(MergeTorchTest, NothingMatchesIfStepsRepeatOrOverlap) {
   expect_no_match(both(), both());
 }
 
-// Calls of a second thread match only in backward functions: elsewhere it may be one call behind in every step.
+// A second thread may be one call behind in every step, so its calls match only in backward functions.
 TEST_F(MergeTorchTest, CallsOfAnotherThreadDoNotMatch) {
   const auto rank = [] {
     return Rank().step(5, 0, 1000).gloo("allreduce_", 10, 100).gloo("allreduce_", 200, 300, "[[4]]", 2);
@@ -127,7 +126,7 @@ TEST_F(MergeTorchTest, CallsAreCountedForEachGroup) {
         .in_group(other_first ? "7" : "0", "[0, 1]", 200, 300)
         .in_group(other_first ? "0" : "7", "[0, 1]", 400, 500);
   };
-  // The second call of one rank is the other rank's third.
+  // The second call of each rank is the third call of the other rank.
   const RankTrace a = scan_rank_trace(write(rank(true).json(0, 0))), b = scan_rank_trace(write(rank(false).json(1, 0)));
   ASSERT_EQ(a.sync_points.size(), 3u);
   ASSERT_EQ(b.sync_points.size(), 3u);
@@ -205,7 +204,7 @@ TEST_F(MergeTorchTest, CallsThatContradictTheClockOfAHostAreDropped) {
         .gloo("allreduce_", clock_us + 1010, clock_us + 1100);
   };
 
-  // kBehind_us undoes the shift of merge(): both ranks share a clock.
+  // kBehind_us undoes the clock shift of merge(), so both ranks share a clock.
   const MergedRank same = merge(rank(5, 0), rank(5, kBehind_us)), other = merge(rank(5, 0), rank(4, kBehind_us));
 
   EXPECT_EQ(same.clock, "same host");

@@ -1,4 +1,3 @@
-// Merges by times of torch.distributed collectives, from gloo's work and NCCL's kernels.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -19,7 +18,7 @@ TEST_F(MergeTorchTest, AnAsynchronousSliceIsWorkToo) {
         .event({"user_annotation", "gloo:all_reduce", 100, 0, 90, "", "e", 3});
   };
   expect_matches(rank(), rank(), 1);
-  EXPECT_EQ(result_.collectives, 0u);  // no arrow: the slices are asynchronous
+  EXPECT_EQ(result_.collectives, 0u);  // asynchronous slices get no arrow
 }
 
 // Calls on two gloo threads may begin in either order.
@@ -109,7 +108,7 @@ TEST_F(MergeTorchTest, KernelsWithoutNumbersBelongToTheCallWithTheirId) {
   };
   expect_matches(rank(0), rank(20), 2);
   EXPECT_EQ(result_.collectives, 2u);
-  // Both collectives were called in step 5, but the second kernel ran in 6.
+  // Both collectives were called in step 5, but the second kernel ran in step 6.
   expect_no_match(rank(0),
                   Rank().step(5, 0, 1000).step(6, 1000, 2000).nccl(11, 10, 900, 1100).nccl(12, 1010, 1200, 1300));
   expect_no_match(rank(0), Rank().step(5, 0, 1000).nccl(11, 10, 900, 1100, 8).nccl(12, 700, 1200, 1300));
@@ -129,7 +128,6 @@ TEST_F(MergeTorchTest, KernelsOfNoCallOrSeveralOfOneCallDoNotMatch) {
   expect_matches(with(unlinked), with(unlinked), 1);
 }
 
-// PyTorch's all_gather fills a list, its _allgather_base one tensor.
 TEST_F(MergeTorchTest, KernelsWithNumbersMatchByNumber) {
   const auto rank = [](const std::string& function) {
     Rank made;
@@ -168,7 +166,7 @@ std::string earlier(const std::string& trace, double us) {
   return text.append(trace, from);
 }
 
-// In this trace, kernels have no sequence numbers. Rank 1 is the same trace, 500 ms earlier.
+// The kernels of this trace have no sequence numbers.
 TEST_F(MergeTorchTest, KernelsOfARealTraceMatch) {
   const std::string ours = unpacked(PROFSHIM_SOURCE_DIR "/tests/golden/traces/hta-ddp-nccl-3steps.json.gz");
   std::string theirs = earlier(ours, kBehind_us);
@@ -182,7 +180,7 @@ TEST_F(MergeTorchTest, KernelsOfARealTraceMatch) {
   const MergeResult result = merge_traces(options);
 
   ASSERT_EQ(result.error, "");
-  EXPECT_EQ(result.collectives, 15u);  // five for gradients per step; broadcasts do not wait for all ranks
+  EXPECT_EQ(result.collectives, 15u);  // five gradient all-reduces per step; broadcasts do not wait for all ranks
   EXPECT_EQ(result.ranks[1].clock, "collectives");
   EXPECT_NEAR(result.ranks[1].offset_us, kBehind_us, 1);
   EXPECT_LT(result.ranks[1].error_us, 3000);  // the shortest kernel takes 2 ms

@@ -1,4 +1,3 @@
-// Fits clocks whose true difference is known.
 #include "analysis/model/clock_fit.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +9,8 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Barriers that two ranks enter and may leave late. The second clock is `offset` ns behind and loses `drift` per ns.
+/// Two ranks may enter and leave these barriers late. The second rank's clock is `offset` ns behind and loses `drift`
+/// ns per ns.
 struct Barriers {
   std::vector<ClockBound> at_least, at_most, ends;
   double offset, drift;
@@ -36,7 +36,7 @@ struct Barriers {
     }
   }
   std::int64_t at(double t) const { return first + static_cast<std::int64_t>(std::llround(t)); }
-  /// Returns the true difference when the second clock shows `when`.
+  /// Returns the true clock difference when the second clock shows `when`.
   double ahead(std::int64_t when) const {
     const auto t = static_cast<double>(when - first);
     return (offset + drift * t) / (1 - drift);
@@ -60,7 +60,7 @@ TEST(ClockFit, FindsOffsetAndDriftWhoeverIsLate) {
   }
 }
 
-// The stated error is a bound, except for rounding.
+// ClockFit::error_ns is an upper bound except for rounding.
 TEST(ClockFit, TheErrorThatItStatesHolds) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> offset(-1e9, 1e9), drift(-50e-6, 50e-6);

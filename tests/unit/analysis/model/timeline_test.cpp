@@ -52,7 +52,7 @@ TEST(Timeline, HoldsOneOfOurTraces) {
   EXPECT_EQ(timeline.steps[0].number, 11);
   EXPECT_EQ(timeline.steps[0].begin_ns, 1790857026000000000 + 1'234'567'891'011);
   EXPECT_EQ(timeline.steps[0].duration_ns, 9'999'500);
-  EXPECT_EQ(timeline.slices.size(), 18u);  // per step: five calls and ranges, one asynchronous message
+  EXPECT_EQ(timeline.slices.size(), 18u);  // per step: five calls and ranges and one asynchronous message
 }
 
 TEST(Timeline, JoinsBeginAndEndOfAsynchronousWork) {

@@ -60,7 +60,6 @@ TEST(ReportWaits, NamesNoRankIfWaitingIsShort) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
 }
 
-// Two of three late ranks cause most of the waiting.
 TEST(ReportWaits, NamesAllRanksThatAreEquallyLate) {
   Waits waits;
   for (int i = 0; i < 12; ++i) {
@@ -306,7 +305,6 @@ TEST_F(ReportOfFiles, ReportsNoLossOnlyIfTheTraceCountsLosses) {
 }
 
 TEST_F(ReportOfFiles, SplitsAMergedTraceIntoItsRanks) {
-  // The last pid belongs to no rank.
   const std::string path = folder_.path() + "/all.json";
   std::ofstream(path) << R"({"profshim": {"merged": [
       {"rank": 3, "host": "a", "first_pid": 3000, "clock": "reference", "offset_us": 0, "error_us": 0},

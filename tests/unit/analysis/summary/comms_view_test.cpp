@@ -93,7 +93,7 @@ TEST(CommsView, CountsEachCollectiveOnce) {
   EXPECT_EQ(row(view, "comms", {{"function", "AllGather"}})["group"], "unknown");
 }
 
-// gloo's operators return at once; its threads work later, in the same order.
+// gloo's operators return at once. gloo's threads work later, in the same order.
 TEST(CommsView, TakesTheTimeInWhichTheBackendWorks) {
   const std::vector<HandEvent> events = {
       {"cpu_op", "c10d::allreduce_", 0, 50},
@@ -162,7 +162,7 @@ TEST(CommsView, SaysWhoWaitedAndWhoCameLast) {
   EXPECT_TRUE(view.notes.empty());
 }
 
-// The root may leave at once: a short call does not prove that it came last.
+// A broadcast's root may leave at once. Its short call does not prove that the root came last.
 TEST(CommsView, NamesNobodyLastInABroadcast) {
   const View view = comms_of(four_ranks("MPI_Bcast", {{10}, {110}, {100}, {130}}));
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Returns invented events and torch 1.13's tables of them.
+// The file holds torch 1.13's tables of invented events.
 const Json& vectors() {
   static const Json kVectors =
       Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/key-averages-vectors.json"));
@@ -30,7 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// Times of events are multiplied and those of tables divided by it, to have fractions of nanoseconds.
+// Slice times are whole nanoseconds, but the test data has fractions of nanoseconds.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }
@@ -77,7 +77,7 @@ TEST(KeyAverages, EqualsEveryTableOfTorch) {
   EXPECT_EQ(compared, 7);
 }
 
-// torch's table is wrong, since threads of two nodes have the same number and events lose their parents.
+// torch's table is wrong: threads of two nodes have the same number, so events lose their parents.
 TEST(KeyAverages, KeepsTheThreadsOfNodesApart) {
   EXPECT_EQ(text_of(vector_of("two_nodes_torch_bug")), vector_of("two_nodes").at("table").get<std::string>());
 }
@@ -181,7 +181,8 @@ TEST(KeyAverages, AKernelWithoutOneBelongsToTheOperatorOfItsLaunch) {
   EXPECT_EQ(row_of(table, "aten::mm").self_device_us, 40);
 }
 
-// Until 2024-10 Kineto gave calls outside operators their correlation as External id, here also an operator's.
+// Until 2024-10 Kineto gave calls outside operators their correlation id as External id. Here an operator has the same
+// id.
 TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"External id\":90"),
@@ -195,7 +196,7 @@ TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   EXPECT_EQ(row_of(table, "range").device_total_us, 40);
 }
 
-// A call's thread id, from CUPTI, may differ from its operator's.
+// A call's thread id comes from CUPTI and may differ from its operator's.
 TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"),
@@ -285,7 +286,7 @@ TEST(KeyAverages, RowsCanBeDividedByShapes) {
   EXPECT_EQ(table_text(whole, {}).find("Input Shapes"), std::string::npos);
 }
 
-// torch 2.15 prints these lines, except for the times.
+// torch 2.15 prints the lines below, except for the times.
 TEST(TableText, ScalesFloatingPointOperationsByTheLeastRow) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"flops\":2520000"),

@@ -7,7 +7,7 @@
 namespace profshim::analysis_detail::test {
 namespace {
 
-// Returns part of case one_process in key-averages-vectors.json.
+// The events are from case one_process in key-averages-vectors.json.
 std::vector<HandEvent> golden() {
   return {{"user_annotation", "ProfilerStep#4", 0, 1000},
           {"user_annotation", "ProfilerStep#5", 1000, 500},

@@ -1,4 +1,3 @@
-// Tests verify on real traces and its checks, except those of GPU rows.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -75,7 +74,7 @@ TEST_P(ConformanceEvent, FindsWhatIsBroken) {
   EXPECT_TRUE(finds(report, broken.item, broken.must)) << event << '\n' << text_of(report);
 }
 
-// Lies in the sample's first step, in microseconds.
+// A time within the first step of sample_trace(), in microseconds.
 constexpr double kIn = 1234573000;
 
 INSTANTIATE_TEST_SUITE_P(
@@ -183,7 +182,6 @@ TEST(ConformanceTogether, FindsAnotherSpec) {
   EXPECT_TRUE(finds(window_with({.rank = 1, .spec_hash = "f"})[1], 42, true));
 }
 
-// Returns numbers of the violated "must" items.
 std::vector<int> broken_items(const FileReport& report) {
   std::vector<int> items;
   for (const Finding& f : report.findings) {
@@ -203,7 +201,7 @@ TEST(RealTraces, DdpOnA100) {
   EXPECT_EQ(report.events, 40573u);
   EXPECT_EQ(report.rank, 0);
   EXPECT_EQ(report.steps, (std::vector<std::int64_t>{4, 5, 6}));
-  // The NCCL watchdog has raw pthread ids; flows end that never start.
+  // Item 17: NCCL's watchdog thread has raw pthread ids. Item 22: some flows end but never start.
   EXPECT_EQ(broken_items(report), (std::vector<int>{17, 22})) << text_of(report);
 }
 
@@ -212,7 +210,7 @@ TEST(RealTraces, VllmOnB200) {
 
   EXPECT_TRUE(report.readable) << report.error;
   EXPECT_EQ(report.events, 24656u);
-  // 441 flows end that never start; clock jitter moves slices out of their parents.
+  // Item 22: 441 flows end but never start. Item 24: clock jitter moves slices out of their parents.
   EXPECT_EQ(broken_items(report), (std::vector<int>{22, 24})) << text_of(report);
   const auto flows =
       std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& f) { return f.item == 22; });
@@ -224,7 +222,7 @@ TEST(RealTraces, IntegerMicrosecondsOf2023) {
 
   EXPECT_TRUE(report.readable) << report.error;
   EXPECT_EQ(report.events, 149u);
-  // There is no world_size or base time; times are absolute; flows end that never start.
+  // The trace has no world_size and no base time. Its times are absolute. Some flows end but never start.
   EXPECT_EQ(broken_items(report), (std::vector<int>{4, 6, 10, 22})) << text_of(report);
 }
 

@@ -56,7 +56,7 @@ TEST(Conformance, ALaunchAndItsKernelAreFine) {
   EXPECT_TRUE(report.findings.empty()) << text_of(report);
 }
 
-// Kernel names are from old NCCL, from 2.27 and 2.28.
+// The names are from old NCCL releases, NCCL 2.27 and NCCL 2.28.
 TEST(Conformance, TakesEveryKernelOfNccl) {
   for (const char* const name :
        {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
@@ -162,7 +162,6 @@ TEST(Conformance, ACollectiveInItsOperationIsFine) {
       replaced(replaced(events, "\"name\":\"op\"", "\"name\":\"record_param_comms\""), "\"queued\":0", kFive);
 
   EXPECT_TRUE(verify_with_event(named).findings.empty()) << text_of(verify_with_event(named));
-  // Moves the operator to another thread.
   const FileReport outside = verify_with_event(
       replaced(named, "\"pid\":4711,\"tid\":4711,\"ts\":1234572999", "\"pid\":4711,\"tid\":4712,\"ts\":1234572999"));
   EXPECT_TRUE(finds(outside, 31, false)) << text_of(outside);

@@ -1,4 +1,3 @@
-// Verifies the sample trace with one change.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// Tests where log lines go after descriptor 2 is replaced.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -16,7 +15,6 @@
 namespace profshim {
 namespace {
 
-/// Runs `body` in a child; returns -1 if it is killed.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
@@ -73,7 +71,7 @@ TEST(LogTarget, RefusesADataPipeWithAReusedNumber) {
     int ends[2];
     close(STDIN_FILENO);
     close(STDERR_FILENO);
-    [[maybe_unused]] const int made = pipe(ends);  // descriptors 0 and 2
+    [[maybe_unused]] const int made = pipe(ends);  // takes descriptors 0 and 2
   }));
   EXPECT_FALSE(is_a_log_after([] {
     int ends[2];

@@ -60,7 +60,7 @@ TEST(ProcessIdentity, RefusesOtherTexts) {
   }
 }
 
-// A debugger may stop a process for an hour.
+// A debugger may stop a process for hours.
 TEST(LifeOf, AVisibleProcessNeedsNoSignOfLife) {
   ProcessIdentity parent = own_identity();
   parent.pid = getppid();
@@ -69,7 +69,7 @@ TEST(LifeOf, AVisibleProcessNeedsNoSignOfLife) {
   EXPECT_EQ(life_of(parent, kNow - 3600 * kSecond, kNow), Life::kAlive);
 }
 
-// After pthread_exit() in the main thread the kernel shows a zombie.
+// After pthread_exit() in the main thread, the kernel shows the process as a zombie.
 TEST(LifeOf, AProcessLivesWhileAnyThreadRuns) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -79,7 +79,7 @@ TEST(LifeOf, AProcessLivesWhileAnyThreadRuns) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) _exit(1);
-    // Ends only this thread, like pthread_exit().
+    // The syscall ends only this thread, like pthread_exit().
     syscall(SYS_exit, 0);
   }
   ProcessIdentity child = own_identity();
@@ -112,7 +112,6 @@ TEST(LifeOf, AReusedPidIsAnotherProcess) {
   EXPECT_EQ(life_of(earlier, kNow, kNow), Life::kDead);
 }
 
-/// Returns processes in another container, on another machine, of unknown start time.
 std::vector<ProcessIdentity> out_of_sight() {
   std::vector<ProcessIdentity> all(3, own_identity());
   for (ProcessIdentity& process : all) process.pid = 1'000'000'000;
@@ -130,7 +129,7 @@ TEST(LifeOf, TheLastSignDecidesForInvisibleProcesses) {
   }
 }
 
-// Containers of one machine have different host names; two machines may share one.
+// Containers of one machine have different host names. Two machines may share a host name.
 TEST(LifeOf, TheBootIdIdentifiesTheMachine) {
   ProcessIdentity other = own_identity();
   other.host = "elsewhere";

@@ -9,7 +9,7 @@
 namespace profshim::inject {
 namespace {
 
-/// Counts loads, and so the probes of a search.
+/// Each load is one probe of a search.
 class CountedHandle {
  public:
   static inline std::size_t loads = 0;
@@ -106,7 +106,6 @@ TEST(HandleTable, ASearchIsShortAgainAfterTheTableWasFull) {
 }
 
 TEST(HandleTable, EachThreadFindsItsOwnHandlesWhileOthersComeAndGo) {
-  // In a small table, entries of threads collide.
   constexpr std::uint64_t kThreads = 4, kRounds = 5000, kAtATime = 8;
   const auto table = std::make_unique<HandleTable<Entry, 64>>();
   std::atomic<int> wrong{0};

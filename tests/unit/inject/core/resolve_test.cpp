@@ -23,7 +23,7 @@ TEST(MpiLibraries, AreKnownByTheirFileNames) {
   }
 }
 
-constexpr const char* kAnyLibrary = "libresolv.so.2";  // a part of glibc that is not loaded here
+constexpr const char* kAnyLibrary = "libresolv.so.2";  // part of glibc, not loaded in this test
 
 void* open_as_mpi(const std::string& folder) {
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);
@@ -35,8 +35,8 @@ void* open_as_mpi(const std::string& folder) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// dlopen() takes the loader's lock, then that of dl_iterate_phdr(). A callback of dl_iterate_phdr() that called
-// dlopen() could deadlock with another thread.
+// dlopen() takes the loader's lock, then the lock of dl_iterate_phdr(). A dl_iterate_phdr() callback that calls
+// dlopen() could deadlock.
 TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   const test::TemporaryFolder folder;
   void* const mpi = open_as_mpi(folder.path());
@@ -57,7 +57,7 @@ TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   dlclose(mpi);
 }
 
-// PyTorch may be part of any library.
+// PyTorch may be part of a library with any name.
 TEST(Resolve, FindsPyTorchsFunctionsInALibraryOfAnyName) {
   ASSERT_EQ(resolve("ns_initparse", Layer::kTorch), nullptr);
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,3 @@
-// Compares hooks/cuda.def and abi.h with installed CUDA headers.
 #include "inject/cuda/abi.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@ namespace {
 
 #ifdef HAVE_CUDA_HEADERS
 
-/// True if both are passed in the same registers or stack slots.
+/// Returns true if both types are passed in the same registers or stack slots.
 template <class Ours, class Theirs>
 constexpr bool same_slot() {
   if constexpr (std::is_pointer_v<Ours> || std::is_pointer_v<Theirs>) {
@@ -39,7 +38,7 @@ constexpr bool same_arguments(Result (*)(Theirs...)) {
   }
 }
 
-// `shown`, the name in traces, has the same arguments: cudaMemcpy for cudaMemcpy_ptds.
+// `shown` is the name in traces. It has the same arguments as `name`: cudaMemcpy for cudaMemcpy_ptds.
 #define HOOK(name, shown, describer, ...)                                                                 \
   TEST(CudaAbi, name##_HasTheArgumentsOfTheVendor) {                                                      \
     EXPECT_TRUE((same_arguments<__VA_ARGS__>(static_cast<decltype(&::shown)>(nullptr)))) << "of " #shown; \

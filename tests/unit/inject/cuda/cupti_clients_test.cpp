@@ -5,7 +5,7 @@
 namespace profshim::cupti {
 namespace {
 
-// A fork() while another thread holds a lock abandons the lock.
+// In a forked child, a lock that another thread held stays locked.
 TEST(CuptiClients, WaitForAnAbandonedLockIsBounded) {
   std::atomic_flag flag = ATOMIC_FLAG_INIT;
   flag.test_and_set();
@@ -50,7 +50,7 @@ TEST(CuptiClients, ExclusiveClientKeepsOthersOutUntilItUnsubscribes) {
   EXPECT_FALSE(clients.on_unsubscribe(&alone)) << "already gone";
 }
 
-// In CUPTI 13.2 a subscriber may get all clients' records.
+// In CUPTI 13.2, one subscriber may get the records of all clients.
 TEST(CuptiClients, KindsGoWithTheSubscriberThatHadAllBuffers) {
   OtherClients clients;
   int subscriber = 0;

@@ -1,11 +1,10 @@
-// MPI calls that are only forwarded while nothing is recorded.
 #include "inject/mpi/forward.h"
 
 #include <gtest/gtest.h>
 
 namespace profshim::mpi {
 
-// Replaces inject/mpi/requests/requests.cpp, which needs MPI.
+// This definition replaces inject/mpi/requests/requests.cpp, which needs MPI.
 namespace detail {
 constinit std::atomic<std::uint32_t> open_operations{0};
 }
@@ -19,7 +18,7 @@ TEST(UnwatchedCalls, ArePointToPointCallsAndPollsOutsideWindows) {
   EXPECT_TRUE(is_unwatched(Behavior::Test, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Testany, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Waitall, kIdle));
-  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // counted outside of windows too
+  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // also counted outside windows
   EXPECT_FALSE(is_unwatched(Behavior::CreateComm, kIdle));
 }
 

@@ -1,4 +1,3 @@
-// Compares hooks/mpi.def with mpi.h of Open MPI and MPICH.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Parameter {
-  std::string text, base;  // base: the type without const, "struct" and stars
+  std::string text, base;  // base: the type without "const", "struct" and stars
   bool is_pointer = false;
 };
 using Prototypes = std::map<std::string, std::vector<Parameter>>;
@@ -170,7 +169,6 @@ const std::vector<NamedRoles>& rows() {
   return all;
 }
 
-/// Returns the first difference, or "".
 std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& prototype) {
   if (row.roles.size() != prototype.size()) {
     return "the row has " + std::to_string(row.roles.size()) + " arguments, mpi.h " + std::to_string(prototype.size());
@@ -183,7 +181,7 @@ std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& protot
 
 class MpiHeaders : public ::testing::TestWithParam<const char*> {
  protected:
-  // If an MPI's compiler is installed, its header must be found.
+  // An installed MPI compiler must come with an mpi.h that the test finds.
   void SetUp() override {
     if (!fs::exists(std::string("/usr/bin/mpicc.") + GetParam())) GTEST_SKIP() << "there is no mpicc." << GetParam();
     prototypes_ = prototypes_in(folder());

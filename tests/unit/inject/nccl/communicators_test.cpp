@@ -1,4 +1,3 @@
-// All ranks agree on a communicator's identity and collective count.
 #include "inject/nccl/communicators.h"
 
 #include <thread>
@@ -53,7 +52,7 @@ TEST_F(NcclCommunicators, OneUniqueIdIsOneIdentityOnAllRanks) {
   EXPECT_EQ(identity_of_ids(nullptr, 1, 4), 0U);
 }
 
-// Expected values are from hashCombine() of NCCL 2.30.
+// The expected values are from hashCombine() of NCCL 2.30.
 TEST(NcclGrowth, IdOfAGrownCommunicatorBeginsAsNcclMakesIt) {
   EXPECT_EQ(magic_of_growth(0x0000000000000001, 2), 0xf969483a83291cbfU);
   EXPECT_EQ(magic_of_growth(0x0123456789abcdef, 1), 0xaaf9991288b8f75eU);
@@ -106,7 +105,6 @@ TEST_F(NcclCommunicators, GrowthOfAnUnknownCommunicatorIsMatchedWithNone) {
 }
 
 TEST_F(NcclCommunicators, SplitsDifferByColorAndSequenceNumber) {
-  // Two ranks of one parent, with different colors.
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
   const std::uint64_t first_here = next_split_identity(here, 0), first_there = next_split_identity(there, 1);
@@ -172,7 +170,7 @@ TEST_F(NcclCommunicators, HandlesStoredByTheEndOfAGroupAreReadOnce) {
   entered_.push_back(place);
   add_stored_communicators();
   next_sequence(*find_or_add_communicator(0x6000));
-  place = 0x7000;  // the job stored another handle there
+  place = 0x7000;
   add_stored_communicators();
   entered_.push_back(0x7000);
   EXPECT_EQ(find_or_add_communicator(0x6000)->sequence.load(), 1U);
@@ -188,7 +186,7 @@ TEST_F(NcclCommunicators, UnmappedAddressIsNotRead) {
   EXPECT_EQ(find_or_add_communicator(0x8000)->identity, 0U);
 }
 
-// Only `make test-tsan` finds a race here.
+// Only `make test-tsan` finds data races here.
 TEST_F(NcclCommunicators, EachThreadTakesTheHandlesThatItWaitsFor) {
   constexpr Handle kThreads = 4, kRounds = 2000;
   std::vector<std::thread> threads;

@@ -1,4 +1,3 @@
-// Compares hooks/nccl.def with an installed nccl.h.
 #include "inject/nccl/rows.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +87,6 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
   }
 }
 
-// Leaves out rows that an older nccl.h lacks.
 #if NCCL_VERSION_CODE >= 21800
 #define SINCE_21800(X) X
 #else
@@ -171,7 +169,7 @@ TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
 #ifndef PROFSHIM_NCCL_HEADER
 #define PROFSHIM_NCCL_HEADER ""
 #endif
-// Reads nccl.h as text, which needs no CUDA headers.
+// Reading nccl.h as text needs no CUDA headers.
 std::string header_without_comments() {
   std::ifstream file(PROFSHIM_NCCL_HEADER);
   std::stringstream text;

@@ -1,4 +1,3 @@
-// Tests range ids when a second NVTX tool gets the calls.
 #include <gtest/gtest.h>
 
 #include "inject/nvtx/callbacks.h"

@@ -1,4 +1,3 @@
-// PyTorch's release, and its object layout (known on x86-64 only).
 #include "inject/torch/layout.h"
 
 #include <gtest/gtest.h>

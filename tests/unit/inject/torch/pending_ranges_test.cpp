@@ -1,4 +1,3 @@
-// PyTorch ranges that end on another thread.
 #include "inject/torch/pending_ranges.h"
 
 #include "unit/spool_fixture.h"
@@ -70,7 +69,7 @@ TEST_F(TorchAsync, EndsOfUnrecordedRangesTakeNoPlaceOfAPendingRange) {
 }
 
 TEST_F(TorchAsync, ARangeThatLosesItsPlaceIsCommittedAsUnfinished) {
-  constexpr std::uint64_t kRanges = 6000;  // more ranges than the table holds
+  constexpr std::uint64_t kRanges = 6000;  // more ranges than there are slots
   for (std::uint64_t i = 1; i <= kRanges; ++i) start(i * 64, i);
 
   const std::vector<Event> lost = all_events();

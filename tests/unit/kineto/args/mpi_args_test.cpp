@@ -1,4 +1,3 @@
-// Tests which key (dest, source, ...) names an MPI call's other rank.
 #include <gtest/gtest.h>
 
 #include "kineto/args/event_args.h"

@@ -63,7 +63,7 @@ class NcclArgsTest : public test::SpoolFixture {
 struct Expected {
   HookId hook;
   const char *collective, *annotation;
-  std::uint64_t in, out;  // elements, if 4 ranks pass count 6
+  std::uint64_t in, out;  // element counts when each of 4 ranks passes count 6
 };
 constexpr Expected kFamilies[] = {
     {HookId::ncclAllReduce, "allreduce", "nccl:all_reduce", 6, 6},
@@ -112,10 +112,10 @@ TEST_F(NcclArgsTest, TypesAreNamedAsC10NamesThem) {
 
 TEST_F(NcclArgsTest, AllFiveOrNone) {
   const std::vector<Event> incomplete = {
-      operation(HookId::ncclAllReduce, 0, kNoByte),           // no type: seen through NVTX only
-      operation(HookId::ncclAllReduce, 6, 7, kUnknownGroup),  // number of ranks unknown
+      operation(HookId::ncclAllReduce, 0, kNoByte),           // no type: NVTX alone showed the call
+      operation(HookId::ncclAllReduce, 6, 7, kUnknownGroup),  // unknown number of ranks
       operation(HookId::ncclAllReduce, 6, 7, 0),              // no communicator
-      operation(HookId::ncclAllReduce, 6, 12),                // a type of a later NCCL
+      operation(HookId::ncclAllReduce, 6, 12),                // a data type of a later NCCL
   };
   for (const Event& event : incomplete) {
     for (const auto& args : {as_map(args_->of_kernel(event, 1000)), as_map(args_->of_operation(event))}) {
@@ -144,7 +144,7 @@ TEST_F(NcclArgsTest, MessagesNameBothEnds) {
   EXPECT_EQ(args.at("Src Rank"), "2");
   EXPECT_EQ(args.at("Dst Rank"), "1");
   EXPECT_EQ(args_->annotation_name(receive), "nccl:recv 1<-2");
-  // kPair's members are unknown: ranks are those within the communicator.
+  // The members of kPair are unknown, so the trace shows ranks within the communicator.
   Event in_pair = operation(HookId::ncclSend, 6, 9, kPair);
   in_pair.nccl.peer = 1;
   args = as_map(args_->of_operation(in_pair));
@@ -159,7 +159,7 @@ TEST_F(NcclArgsTest, RootsAreNamed) {
   EXPECT_EQ(as_map(args_->of_operation(reduce)).at("Root Rank"), "2");
 }
 
-// GB/s are for 4 ranks, 1000 floats and 1 us, computed by hand from nccl-tests' doc/PERFORMANCE.md.
+// The expected GB/s are for 4 ranks, 1000 floats and 1 us, computed by hand from nccl-tests' doc/PERFORMANCE.md.
 TEST_F(NcclArgsTest, BandwidthIsThatOfNcclTests) {
   struct Case {
     HookId hook;

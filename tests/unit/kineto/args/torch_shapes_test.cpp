@@ -29,7 +29,7 @@ struct FlopsRow {
 };
 class TorchFlops : public testing::TestWithParam<FlopsRow> {};
 
-// The numbers are torch.profiler's (torch 2.15, with_flops).
+// The expected numbers are from torch.profiler (torch 2.15, with_flops).
 TEST_P(TorchFlops, AreThoseOfPyTorch) {
   const FlopsRow& row = GetParam();
   EXPECT_EQ(torch_flops(row.op, row.dims, row.values), row.flops);

@@ -8,7 +8,7 @@ using test::kTid;
 using test::kWall;
 using test::Row;
 
-// The innermost operator, its CUDA calls and their kernels share an External id, as in Kineto.
+// As in Kineto, the innermost operator, its CUDA calls and their kernels share an External id.
 TEST_F(DeviceTest, KernelHasTheIdOfTheOperatorThatLaunchedIt) {
   const auto tid = static_cast<std::int32_t>(gettid());
   spool::Thread& thread = *recorder::this_thread();
@@ -47,7 +47,7 @@ TEST_F(DeviceTest, LaunchNestsInTheRangesOfItsThreadAndPointsToItsActivity) {
   range.name = recorder::intern("forward");
   recorder::commit(*recorder::this_thread(), range);
   const std::int32_t own = recorder::this_thread()->tid;
-  device_->kernel(1500, 1600, "k", 41);  // recorded before its launch
+  device_->kernel(1500, 1600, "k", 41);
   device_->call(1100, 1150, "cudaLaunchKernel", 41, own);
   close();
 
@@ -194,7 +194,7 @@ TEST_F(DeviceTest, UnfinishedCallIsShownUntilTheWindowEnds) {
 TEST_F(DeviceTest, OverlappingKernelsStayOnTheirStreamAndAreCounted) {
   for (std::uint32_t i = 41; i < 44; ++i) device_->call(1000 + i, 1000 + i, "cudaLaunchKernel", i, kTid);
   device_->kernel(2000, 2100, "a", 41);
-  device_->kernel(2090, 2200, "b", 42);  // overlaps, by programmatic dependent launch
+  device_->kernel(2090, 2200, "b", 42);  // overlaps "a" through programmatic dependent launch
   device_->kernel(2200, 2300, "c", 43);
   close();
 
@@ -224,7 +224,7 @@ TEST_F(DeviceTest, DevicesAndStreamsAreNamed) {
 TEST_F(DeviceTest, LostRecordsAreCounted) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   for (int i = 0; i < 64 * 1100; ++i) device_->copy(2000, 2001, 41, 1);
-  tolerated_ = {19};  // verify refuses many copies by one call
+  tolerated_ = {19};  // verify item 19 forbids many copies by one call
   close();
   rows();
 
@@ -249,7 +249,6 @@ TEST_F(DeviceTest, JobWithoutCuptiHasNoDeviceCounts) {
 
 TEST_F(DeviceTest, ManyRecordsOutOfOrder) {
   constexpr std::uint32_t kPairs = 15000;
-  // CUPTI delivers records of one kind together, out of order.
   for (std::uint32_t i = kPairs; i-- > 0;) device_->kernel(2000 + i * 10, 2008 + i * 10, "k", 100 + i, 7 + i % 3);
   for (std::uint32_t i = 0; i < kPairs; ++i)
     device_->call(1000 + i / 10, 1000 + i / 10, "cudaLaunchKernel", 100 + i, kTid);

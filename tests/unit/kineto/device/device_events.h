@@ -1,4 +1,3 @@
-// Writes device events into the spool.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace profshim::test {
 
-/// Stands for the device thread: commits events in the order of calls.
+/// Stands in for profshim's device thread.
 class DeviceEvents {
  public:
   DeviceEvents() : thread_(recorder::device_block()) {}

@@ -1,4 +1,3 @@
-// Records a window of a GPU job and reads its trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +18,7 @@
 
 namespace profshim::test {
 
-// Wall clock minus monotonic clock. Ticks are nanoseconds.
+// Wall clock minus monotonic clock, in nanoseconds. Ticks are nanoseconds.
 inline constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 inline constexpr std::int32_t kTid = 5151;
 
@@ -52,7 +51,7 @@ class DeviceTest : public SpoolFixture {
     recorder::close_window(*window_, end, recorder::add_mark({end, 6, 6}), spool::WindowEnd::kSchedule, 0);
   }
 
-  /// Returns the trace's rows after verify accepted it.
+  /// Checks the trace with verify and returns its rows.
   std::vector<Row> rows(std::uint64_t number = 0) {
     const auto v = view();
     kineto::WindowTraceBuilder builder(*v, number, {.trace_name = "/run/rank0.5.pt.trace.json"});
@@ -110,7 +109,7 @@ class DeviceTest : public SpoolFixture {
   std::map<std::string, std::string> metadata_;
   std::string text_;
   kineto::WindowSummary summary_;
-  std::set<int> tolerated_;  // items of verify that a test breaks
+  std::set<int> tolerated_;  // verify items that a test breaks
 };
 
 }  // namespace profshim::test

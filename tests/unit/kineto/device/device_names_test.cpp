@@ -10,7 +10,7 @@ TEST(DeviceNames, UnmangledNameStays) {
   EXPECT_EQ(kineto::demangled("_Znot a name"), "_Znot a name");
   const std::string too_long = "_Z" + std::string(5000, 'f');
   EXPECT_EQ(kineto::demangled(too_long), too_long);
-  // f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter doubles the length.
+  // f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter's name is twice as long as the one before.
   std::string gigabytes = "_Z1f1AIiiE";
   for (const char i : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUV")) {
     const std::string before = std::string("S") + i + "_";

@@ -1,4 +1,3 @@
-// Tests GPU tracks: names, args, synchronizations, annotations.
 #include "device_fixture.h"
 
 namespace profshim {
@@ -28,7 +27,7 @@ TEST_F(DeviceTest, KernelHasKinetosArgsInKinetosOrder) {
                                       "est. achieved occupancy %", "step"}));
   EXPECT_EQ(kernels[0].args.at("grid"), "[1776,1,1]");
   EXPECT_EQ(kernels[0].args.at("block"), "[256,1,1]");
-  EXPECT_EQ(kernels[0].args.at("blocks per SM"), "12");  // as in Kineto's trace of a B200
+  EXPECT_EQ(kernels[0].args.at("blocks per SM"), "12");  // as in a Kineto trace of a B200
   EXPECT_EQ(kernels[0].args.at("warps per SM"), "96");
   EXPECT_EQ(kernels[0].args.at("est. achieved occupancy %"), "100");
   EXPECT_EQ(kernels[0].args.at("step"), "5");
@@ -90,7 +89,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   wait.graph_node = 45;
   wait.external = 13;
   device_->other(HookId::kCudaSync, 2110, 2110, wait);
-  wait.stream = 99;  // a stream without device activity
+  wait.stream = 99;  // stream 99 has no device activity
   device_->other(HookId::kCudaSync, 2111, 2111, wait);
   GpuArgs all_streams = any;
   all_streams.correlation = 52;
@@ -130,7 +129,7 @@ TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   };
   sync(50, 1, ~0u);  // cudaEventSynchronize
   sync(51, 2, 7);    // cudaStreamWaitEvent
-  sync(52, 2, 99);   // not shown: the stream has no device activity
+  sync(52, 2, 99);   // not shown, because stream 99 has no device activity
   sync(53, 3, 7);
   sync(54, 4, ~0u);
   close();
@@ -212,14 +211,14 @@ TEST_F(DeviceTest, RangeSpansItsActivityOnEachStream) {
   device_->call(1230, 1240, "cudaLaunchKernel", 43, own);
   device_->call(1320, 1330, "cudaMalloc", 44, own);
   device_->call(1410, 1420, "cudaLaunchKernel", 45, own);
-  device_->call(1430, 1440, "cudaLaunchKernel", 46, kTid);  // of another thread
+  device_->call(1430, 1440, "cudaLaunchKernel", 46, kTid);  // on another thread
   device_->kernel(3000, 3100, "a", 41);
   device_->kernel(3100, 3200, "b", 42);
   device_->kernel(3200, 3300, "c", 43);
   device_->kernel(3300, 3400, "d", 45);
   device_->kernel(5000, 5100, "e", 46);
   device_->copy(3150, 3160, 43, 64, 13);
-  tolerated_ = {19};  // verify refuses a launch with two activities
+  tolerated_ = {19};  // verify item 19 forbids a launch with two activities
   close();
 
   const auto all = rows();
@@ -250,7 +249,7 @@ TEST_F(DeviceTest, RangesThatDoNotNestOnAStreamGetOverflowTracks) {
   recorder::commit(*recorder::this_thread(), mine);
   const std::int32_t own = recorder::this_thread()->tid;
   recorder::this_thread()->tid = kTid;
-  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // begins another chunk
+  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});
   Event theirs = test::DeviceEvents::event(HookId::kNvtxRange, 1100, 1500);
   theirs.name = recorder::intern("theirs");
   recorder::commit(*recorder::this_thread(), theirs);
@@ -279,13 +278,13 @@ TEST_F(DeviceTest, StepsAreNotRepeatedOnTheDevice) {
   recorder::commit(*recorder::this_thread(), range);
   device_->call(1110, 1115, "cudaLaunchKernel", 41, recorder::this_thread()->tid);
   device_->kernel(3000, 3010, "k", 41);
-  tolerated_ = {25};  // verify refuses two host steps of one name
+  tolerated_ = {25};  // verify item 25 forbids two host steps of one name
   close();
 
   EXPECT_EQ(of(rows(), "gpu_user_annotation").size(), 0u);
 }
 
-// CUPTI may deliver a stream's record after its kernels' records.
+// CUPTI may deliver a stream's record after the records of its kernels.
 TEST_F(DeviceTest, KernelHasThePriorityOfAStreamReportedLater) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1300, "k", 41);

@@ -31,7 +31,7 @@ TEST(Occupancy, UnknownDevicesHaveNone) {
 
 TEST(Occupancy, NumbersThatNoDeviceHasAreHarmless) {
   DeviceLimits d = device_limits(kA100);
-  const std::int64_t most = 65535;  // an event's largest value
+  const std::int64_t most = 65535;  // the largest value in an event
 
   EXPECT_EQ(blocks_that_fit(d, {most * most * most, most, 0}), 0);
   d = device_limits(
@@ -53,13 +53,13 @@ TEST(Occupancy, EachLimitHolds) {
   EXPECT_EQ(blocks_that_fit(d, {128, 32, 200 * 1024}), 0) << "more shared memory than there is";
 }
 
-// Kineto says 0 %, but such kernels opted in to more shared memory and ran.
+// Kineto shows 0 % for such kernels, although they opted in to more shared memory and ran.
 TEST(Occupancy, KernelsWithMuchSharedMemoryFit) {
   EXPECT_EQ(blocks_that_fit(device_limits(kA100), {128, 222, 81920}), 2);
   EXPECT_EQ(achieved_occupancy_percent(device_limits(kA100), {128, 222, 81920}, 4.74), 13);
 }
 
-// Kineto computed these traces' occupancies with NVIDIA's cuda_occupancy.h.
+// Kineto computed the occupancies in these traces with NVIDIA's cuda_occupancy.h.
 class OccupancyOfRealTraces : public testing::TestWithParam<const char*> {};
 
 TEST_P(OccupancyOfRealTraces, IsKinetos) {
@@ -68,7 +68,6 @@ TEST_P(OccupancyOfRealTraces, IsKinetos) {
   TraceVisitor visitor;
   const auto read_devices = [&](std::string_view key, std::string_view json, bool) {
     if (key != "deviceProperties") return;
-    // All devices of a machine are alike.
     devices = {device_limits(json.substr(1, json.find('}')))};
   };
   struct Kernel {

@@ -1,4 +1,3 @@
-// Joins operators to backward functions by sequence number.
 #include "kineto/joins/torch_links.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +42,7 @@ class TorchLinksTest : public test::SpoolFixture {
   std::unique_ptr<spool::View> view_;
 };
 
-// aten::linear and the aten::t in it have sequence number 0; the gradient is that of aten::t.
+// aten::linear and the inner aten::t have sequence number 0. The gradient belongs to aten::t.
 TEST_F(TorchLinksTest, ABackwardFunctionIsThatOfTheLastOperatorWithItsNumber) {
   const Event *const outer = op(10, 50, 0), *const inner = op(20, 30, 0), *const other = op(60, 70, 1);
   const Event *const engine = op(100, 130, 0), *const function = backward(110, 120, 0);
@@ -63,7 +62,7 @@ TEST_F(TorchLinksTest, AGraphThatIsGoneThroughTwiceIsJoinedTwice) {
   EXPECT_NE(links.ending_at(*first)[0].number, links.ending_at(*second)[0].number);
 }
 
-// Each thread has its own sequence numbers.
+// Each thread numbers its operators from 0.
 TEST_F(TorchLinksTest, ANumberThatTwoThreadsHaveJoinsNothing) {
   const Event *const one = op(10, 20, 3), *const two = op(11, 21, 3), *const function = backward(60, 70, 3);
 

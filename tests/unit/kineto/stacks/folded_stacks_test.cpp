@@ -33,7 +33,6 @@ class FoldedStacksTest : public test::SpoolFixture {
     return recorder::intern(bytes);
   }
 
-  /// Times are in microseconds.
   static Event call(Ticks begin, Ticks end, StringId stack) {
     Event event;
     event.begin = begin * 1000;

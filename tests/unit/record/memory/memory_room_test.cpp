@@ -18,7 +18,6 @@ using recorder::Room;
 
 constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
 
-// Simulates /proc and /sys/fs/cgroup by files.
 class MemoryRoomTest : public testing::Test {
  protected:
   void file(const std::string& path, const std::string& text) {
@@ -129,7 +128,7 @@ TEST_F(MemoryRoomTest, TakesAnEighthOfAFileSystemForAllRanksTogether) {
 TEST_F(MemoryRoomTest, LeavesMostOfTheAddressSpaceToTheJob) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-  file("/proc/self/statm", "65536 0 0 0 0 65536 0\n");  // 256 MiB: 65536 pages
+  file("/proc/self/statm", "65536 0 0 0 0 65536 0\n");
   rlimit tight = before;
   tight.rlim_cur = std::uint64_t{64} << 30;
   if (setrlimit(RLIMIT_AS, &tight) != 0) GTEST_SKIP() << "address space is limited to less already";

@@ -64,7 +64,7 @@ TEST_F(CallsInFlightTest, CallLeftByLongjmpIsClosedByTheNextOne) {
   spool::Thread& t = *this_thread();
   constexpr std::uint32_t kMore = 2 * spool::kMaxOpenCalls;
   const auto jump_out_of_a_call = [&t] {
-    // As after a longjmp(): the call never ends.
+    // After a longjmp(), the call never ends.
     alignas(recorder::LayerScope) char frame[sizeof(recorder::LayerScope)];
     const auto* const scope = new (frame) recorder::LayerScope(t, Layer::kMpi);
     EXPECT_TRUE(scope->outermost());

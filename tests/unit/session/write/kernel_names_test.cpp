@@ -7,7 +7,7 @@
 namespace profshim::session {
 namespace {
 
-// kAdam is void at::native::fused<at::native::FusedAdamMathFunctor>(float*), _Z4stepPf void step(float*).
+// kAdam is void at::native::fused<at::native::FusedAdamMathFunctor>(float*). _Z4stepPf is void step(float*).
 const char* const kAdam = "_ZN2at6native5fusedINS0_20FusedAdamMathFunctorEEEvPf";
 
 TEST(KernelNames, MatchesTheMangledTheDemangledAndTheBareName) {
@@ -31,7 +31,7 @@ TEST(KernelNames, AnEmptyNameNeverMatches) {
   EXPECT_FALSE(KernelNames("*").matches(""));
 }
 
-// Second answers come from a cache with fewer slots than names.
+// The second answers come from a cache with fewer slots than names.
 TEST(KernelNames, ResultForANameIsStable) {
   KernelNames names("*7*");
   for (int round = 0; round < 2; ++round) {

@@ -21,7 +21,7 @@ TEST(TraceSize, AMeasurementHoldsForTheEventsSinceTheOneBefore) {
   const std::uint64_t until = size.start_measure();
   EXPECT_EQ(until, 2000u);
 
-  size.measured(until, 50'000, 200);  // 450,000 bytes
+  size.measured(until, 50'000, 200);
 
   EXPECT_FALSE(size.reached(2500));
   EXPECT_FALSE(size.reached(2600));

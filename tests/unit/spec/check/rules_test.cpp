@@ -29,7 +29,7 @@ TEST(CheckRules, AreReadInTheirOrder) {
   EXPECT_EQ(rules[1].tolerance, 0.15);
 }
 
-// `recover` reads the recorded canonical text.
+// `recover` reads the canonical text.
 TEST(CheckRules, ComeBackFromTheCanonicalText) {
   const std::string text = load_spec_text(kText, "ci.toml").spec.to_toml();
 

@@ -1,4 +1,4 @@
-// Tests our own errors for wrong TOML, the same with every TOML library.
+// These errors are the same with every TOML library.
 #include "spec/toml/syntax.h"
 
 #include <gtest/gtest.h>

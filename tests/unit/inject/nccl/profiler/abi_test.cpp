@@ -1,4 +1,4 @@
-// Compares with the offsets in NCCL's profiler_v4.h (2.27.7), profiler_v5.h (2.28.9) and profiler_v6.h (2.30.7).
+// The expected offsets are from NCCL's profiler_v4.h (2.27.7), profiler_v5.h (2.28.9) and profiler_v6.h (2.30.7).
 #include "inject/nccl/profiler/abi.h"
 
 #include <gtest/gtest.h>

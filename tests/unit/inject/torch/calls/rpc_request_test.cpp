@@ -1,4 +1,4 @@
-// Names torch.distributed.rpc requests from bytes of PyTorch 2.15 (and 1.13) with Python 3.11.
+// The request bytes are from PyTorch 2.15 and 1.13 with Python 3.11.
 #include "inject/torch/calls/rpc_request.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(TorchRpcRequest, NamesOperatorsAndScriptedFunctions) {
   EXPECT_EQ(name(kScriptCall, scripted), "rpc_call#__torch__.scripted(a -> b)");
 }
 
-// A pickle at the end has the type of the wrapped request.
+// The pickle at the end of the message has the type of the wrapped request.
 TEST(TorchRpcRequest, NamesTheRequestInAnAutogradContext) {
   const auto call = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   EXPECT_EQ(name(kForwardAutograd, call), "rpc_call#plus(a -> b)");
@@ -81,7 +81,7 @@ TEST(TorchRpcRequest, NamesOtherRequestsByTheirKind) {
 TEST(TorchRpcRequest, AcceptsAnyBytes) {
   const std::string whole = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   for (std::size_t length = 0; length <= whole.size(); ++length) {
-    const std::string part(whole, 0, length);  // a copy: a sanitizer detects reads past its end
+    const std::string part(whole, 0, length);  // a copy, so that a sanitizer detects reads past its end
     EXPECT_TRUE(name(kForwardAutograd, part).starts_with("rpc_"));
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {
