@@ -1,4 +1,4 @@
-// The collector thread frees chunks, enforces limits, takes clock anchors, and makes the steps of source "time".
+// The collector thread frees chunks, checks the limits, takes clock anchors, and makes the steps of source "time".
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -10,9 +10,9 @@
 #include <cstdlib>
 
 #include "last_thread.h"
-#include "profshim/device.h"
 #include "session/steps/window_control.h"
 #include "state.h"
+#include "window_limits.h"
 
 namespace profshim::session {
 namespace {
@@ -34,10 +34,7 @@ class Collector {
 
   void tick() {
     const bool armed = (recorder::mode() & recorder::kArmed) != 0;
-    if (device::take_overflow() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
-      close_by_limit(s_, ticks(), s_.limit_device);
-    }
-    enforce_limits();  // before tend(), which may take long
+    limits_.check_window();  // before tend(), which may take long
     const spool::Window* const window = s_.current.load();
     s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
     tend(armed);
@@ -72,45 +69,10 @@ class Collector {
     const auto keep_all = [] { return Ticks{1}; };
     const recorder::PoolState state =
         taking_back ? recorder::tend_pool(oldest_needed, wanted) : recorder::tend_pool(keep_all, wanted);
-    if (state.pressed_by) relieve_pressure(state, taking_back.owns_lock());
     const std::uint32_t in_use = pool - state.free - state.unused;
     used_last_tick_ = in_use > in_use_before_ ? in_use - in_use_before_ : 0;
     in_use_before_ = in_use;
-    const Ticks dropped_at = recorder::take_first_drop();
-    if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
-      // The events of a closed window stay until the window is written. The newest events are lost instead.
-      const bool full = state.unused == 0 && state.free < pool / 8;
-      if (full && taking_back && !window_waits()) recorder::drop_oldest(pool / 8);
-      return;
-    }
-    if (dropped_at == 0 || s_.spec.limits.on_limit != OnLimit::kCloseWindow) return;
-    if (state.refused_by) close_by_limit(s_, dropped_at, s_.limit_reason(*state.refused_by));
-    if (state.unused == 0) close_by_limit(s_, dropped_at, s_.limit_reason(s_.pool_bound));
-  }
-
-  void relieve_pressure(const recorder::PoolState& state, bool taking_back) {
-    if (s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
-      close_by_limit(s_, ticks(), s_.limit_reason(*state.pressed_by));
-    } else if (s_.spec.limits.on_limit == OnLimit::kDropOld && taking_back && !window_waits()) {
-      recorder::drop_oldest(state.held / 2);
-    }
-  }
-
-  void enforce_limits() {
-    const spool::Window* const window = s_.current.load();
-    if (window == nullptr) {
-      window_ = nullptr;
-      return;
-    }
-    if (window != window_) {
-      window_ = window;
-      opened_ns_ = monotonic_ns();
-      s_.trace_size.begin(recorder::events_committed());
-    }
-    const double seconds = static_cast<double>(monotonic_ns() - opened_ns_) / 1e9;
-    if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
-    if (s_.trace_size.reached(recorder::events_committed())) close_by_limit(s_, ticks(), s_.limit_size);
-    if (s_.trace_size.wants_measure() || s_.costs.has_more()) s_.wake.notify_all();
+    limits_.check_pool(state, taking_back.owns_lock());
   }
 
   void take_anchor_if_due() {
@@ -146,9 +108,9 @@ class Collector {
   }
 
   State& s_;
+  WindowLimits limits_{s_};
   std::uint32_t used_last_tick_ = 0, in_use_before_ = 0;
-  const spool::Window* window_ = nullptr;
-  std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_thread_check_ns_ = 0;
+  std::int64_t last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_thread_check_ns_ = 0;
   std::uint64_t anchors_ = 0;
 };
 

@@ -1,0 +1,27 @@
+// Closes the window, or drops its oldest events, when a limit of [limits] is reached. For the collector thread.
+#pragma once
+
+#include <cstdint>
+
+#include "state.h"
+
+namespace profshim::session {
+
+class WindowLimits {
+ public:
+  explicit WindowLimits(State& state) : s_(state) {}
+
+  /// Enforces limits.window_seconds, limits.trace_size and the limit of device buffers.
+  void check_window();
+  /// Enforces the limits of host memory. `may_free`: the writer is not collecting events.
+  void check_pool(const recorder::PoolState& pool, bool may_free);
+
+ private:
+  bool closes() const { return s_.spec.limits.on_limit == OnLimit::kCloseWindow; }
+
+  State& s_;
+  const spool::Window* window_ = nullptr;
+  std::int64_t opened_ns_ = 0;
+};
+
+}  // namespace profshim::session
