@@ -1,4 +1,4 @@
-// Tests whether a time has grown, by the rules of include/profshim/analysis/compare.h.
+// include/profshim/analysis/compare.h has the rules of these tests.
 #pragma once
 
 #include <functional>
@@ -29,10 +29,10 @@ struct TimeSamples {
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
-/// Sets `longer` and `shorter`. Only for times that depend on CPUs.
+/// Sets `longer` and `shorter`. Call this only for times that depend on CPUs.
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
-/// Fewest runs for an estimate of variation.
+/// Fewest baseline runs that show the variation between runs.
 inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {

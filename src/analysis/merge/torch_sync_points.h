@@ -2,7 +2,7 @@
 //
 // The key of a match holds the group, the step, the position in the step, and names and sizes of the step's calls.
 // Without steps, the window is one step, unless a shifted window would fit too. Uncertain matches are left out: a false
-// one makes a wrong clock.
+// match makes a wrong clock.
 #pragma once
 
 #include <cstdint>

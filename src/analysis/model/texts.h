@@ -1,4 +1,3 @@
-// Interned texts of a trace.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class Texts {
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-/// Returns true for each TextId that matches. Tests each text once.
+/// The result is indexed by TextId.
 template <class Predicate>
 std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
   std::vector<bool> result(texts.size());
