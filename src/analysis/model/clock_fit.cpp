@@ -82,7 +82,6 @@ class Ends {
     std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) { return a.t < b.t; });
   }
   bool empty() const { return points_.empty(); }
-  /// Returns 0 with too few ends.
   double slope() const {
     const std::size_t third = points_.size() / 3;
     if (third < kEnough) return 0;

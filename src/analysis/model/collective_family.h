@@ -22,7 +22,6 @@ CollectiveFamily collective_family(std::string_view function);
 /// Returns "allreduce" for all_reduce and AllReduce.
 std::string letters(std::string_view function);
 
-/// Knows the kernels of NCCL, RCCL and vLLM.
 bool is_collective_kernel(std::string_view name);
 
 }  // namespace profshim::analysis_detail

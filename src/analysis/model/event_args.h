@@ -8,7 +8,6 @@
 namespace profshim::analysis_detail {
 
 const ReadEvent::ReadArg* find_arg(const ReadEvent& event, std::string_view key);
-/// Returns `otherwise` if the argument is missing or not an integer.
 std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int64_t otherwise);
 /// A list or an object is returned as JSON.
 std::string_view text_arg(const ReadEvent& event, std::string_view key);

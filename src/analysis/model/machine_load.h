@@ -30,7 +30,6 @@ double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us);
 
-/// "other processes used 2.9 of 4 CPUs (before 0.1), ..."
 std::string load_words(const MachineLoad& base, const MachineLoad& run);
 
 }  // namespace profshim::analysis_detail

@@ -22,7 +22,7 @@ void RankText::step(char c) {
     matched_ = 0;
     blank_ = false;
   }
-  // After a mismatch, only a quote can start the key again.
+  // In valid JSON, only the character that does not match, a quote, can start the key again.
   if (c == kKey[matched_]) {
     ++matched_;
   } else {

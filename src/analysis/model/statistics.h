@@ -20,7 +20,6 @@ constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
 }
 
-/// Returns a - b; the largest number on overflow.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;

@@ -23,7 +23,7 @@ class Texts {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque does not move its elements
+  std::deque<std::string> texts_;
   std::unordered_map<std::string_view, TextId> ids_;
 };
 

@@ -1,4 +1,3 @@
-// Reports CPU times, and whether ranks waited for CPUs.
 #pragma once
 
 #include <vector>
@@ -8,9 +7,9 @@
 
 namespace profshim::analysis_detail {
 
-/// Has no rows if the traces lack CPU times.
+/// The table is empty if the traces lack CPU times.
 ViewTable cpu_table(const std::vector<TraceDescription>& traces);
-/// Adds a sentence if a rank waited for CPUs a tenth of the time.
+/// Adds a sentence if a rank waited for CPUs during a tenth of the time.
 void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

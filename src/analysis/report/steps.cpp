@@ -89,7 +89,7 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-/// Plots step times: a line per rank; with many ranks, the slowest and the range.
+/// Draws a line per rank. With many ranks, draws the slowest ranks and the range of all.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {

@@ -1,4 +1,3 @@
-// Loads the traces of a report and describes their losses.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace profshim::analysis_detail {
 
-/// A rank's clock, compared with the first rank's.
+/// A rank's clock compared with the first rank's clock.
 struct RankClock {
   int rank = -1;
   std::string host, clock;  // as in MergedRank
@@ -43,7 +42,7 @@ struct LoadedTrace {
   TraceDescription description;
 };
 
-/// Loads all ranks of a file. Adds a merged trace's clocks to `clocks`.
+/// Adds the clocks of a merged trace to `clocks`.
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 

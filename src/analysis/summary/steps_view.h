@@ -5,9 +5,9 @@
 // On the "host", if no device was active: busy = the thread with the steps is in a recorded call; communication = the
 // call sends, receives or waits for ranks; compute = it does not.
 //
-// A gap is longer than the threshold and has no device activity, no call on that thread, and no operator on another
-// thread. Communication there does not end a gap: a thread may always wait for messages. A gap in which step n begins
-// is "before" step n.
+// A gap is longer than the threshold and has no device activity, no call on the thread with the steps, and no operator
+// on another thread. Communication on another thread does not end a gap: such a thread may always wait for messages. A
+// gap in which step n begins is "before" step n.
 #pragma once
 
 #include <map>

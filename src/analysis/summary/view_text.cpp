@@ -1,4 +1,3 @@
-// Prints views as text, JSON and CSV.
 #include <algorithm>
 
 #include "cell_text.h"
@@ -86,7 +85,7 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   out += "\n";
 }
 
-/// Three decimals: microseconds are exact to a nanosecond.
+/// With three decimals, microseconds are exact to a nanosecond.
 int decimals_of(Unit unit) { return unit == Unit::kRate ? 6 : 3; }
 
 void write_cell(JsonWriter& json, const Cell& cell, Unit unit) {

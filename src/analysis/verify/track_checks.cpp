@@ -86,7 +86,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
       } else {
         findings.should(23, "slices of one thread overlap and do not nest", where_is(slice.offset));
       }
-      // Keeps the later end, so that one overlap is reported once.
+      // Keep the later end, so that one overlap is reported once.
       while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
     }
     open.push_back(slice.end_ns);

@@ -1,4 +1,3 @@
-// profshim doctor: prints what would be recorded of a program on this machine, and what would not.
 #include "doctor.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// `profshim doctor`: collects notes about this machine and one program.
 #pragma once
 
 #include <string>
@@ -45,7 +44,7 @@ struct Program {
   std::vector<std::string> behind;  // launchers and scripts that start it
   std::string problem;
 };
-/// Finds the program that `command` would run; runs nothing.
+/// Runs nothing.
 Program find_program(const std::vector<std::string>& command);
 
 void examine_program(const Program& program, const Spec& spec, Notes& notes);

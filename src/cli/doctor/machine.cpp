@@ -1,4 +1,3 @@
-// Examines this machine for the doctor.
 #include <gnu/libc-version.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -99,7 +98,7 @@ bool is_nvtx_chained() {
          (std::string_view(chained) == "1" || std::string_view(chained) == taken);
 }
 
-// In a job, libprofshim.so also finds a CUPTI that is mapped or lies beside the job's libcudart.
+// In a job, libprofshim.so also finds a CUPTI that is already mapped or lies beside the job's libcudart.
 void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
   notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);

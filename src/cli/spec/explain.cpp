@@ -1,4 +1,3 @@
-// profshim explain: prints the spec in force, and the resulting ranks, windows and files.
 #include <unistd.h>
 
 #include <cinttypes>

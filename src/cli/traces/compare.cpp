@@ -1,4 +1,3 @@
-// profshim compare: compares two runs, or one run with rules, for CI.
 #include "profshim/analysis/compare.h"
 
 #include <cstdio>

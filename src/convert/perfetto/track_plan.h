@@ -1,4 +1,4 @@
-// Plan of a converted trace: tracks, overflow tracks for slices that do not nest, packet order, arrows.
+// Plans tracks, overflow tracks for slices that do not nest, packet order and arrows.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ class Plan {
   struct Placed {
     std::uint64_t uuid = 0;
     std::int64_t end_ns = 0;
-    std::uint32_t written_with = 0;  // the slice with which its packets are written: itself or a later one
+    std::uint32_t written_with = 0;  // the slice with which these packets are written: this slice or a later one
     std::uint32_t order = 0;
   };
   Placed placed(std::uint32_t slice) const;
@@ -136,9 +136,9 @@ class Plan {
   std::vector<Slice> slices_;
   std::vector<Point> points_;
   std::vector<std::uint32_t> subtrack_of_, written_with_, order_;
-  /// Groups of nested slices that end together, outermost first; the group of each of them.
+  /// Groups of nested slices that end together, outermost first.
   std::vector<std::vector<std::uint32_t>> ending_together_;
-  std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;
+  std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;  // slice -> index of its group
   AsyncPairs pairs_;
 };
 

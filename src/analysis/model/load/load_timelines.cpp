@@ -52,7 +52,6 @@ class FileLoader {
     std::int64_t first_pid() const { return merged ? merged->first_pid : 0; }
   };
 
-  /// Needs a file that lists the ranks before the events.
   void split_by_rank() {
     if (metadata_.merged.empty() || ranks_.front().builder.has_events()) return;
     ranks_.clear();
@@ -82,7 +81,7 @@ class FileLoader {
   std::string path_;
   TimelineOptions options_;
   TraceMetadata metadata_;
-  std::vector<Rank> ranks_;  // sorted by first_pid
+  std::vector<Rank> ranks_;
 };
 
 }  // namespace

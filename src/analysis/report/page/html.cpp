@@ -21,7 +21,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// Groups digits: "12 345".
+/// Returns "12 345" for 12345.
 std::string whole_text(std::int64_t value) {
   std::string digits = std::to_string(value);
   const std::size_t sign = value < 0 ? 1 : 0;
@@ -41,7 +41,6 @@ TimeUnit time_unit(double most_us) {
   return most_us >= 1e3 ? TimeUnit{1e3, "ms"} : TimeUnit{1, "\u00b5s"};
 }
 
-/// Shows "0" only for exactly 0.
 std::string time_text(double us, const TimeUnit& unit) {
   constexpr double kLeast = 0.0005;
   if (us == 0) return "0";

@@ -1,6 +1,6 @@
 // profshim summary --comms: collectives and messages by group and function.
 //
-// As in nccl-tests, the size is the larger of a rank's data before and after, algorithm bandwidth = size / time, bus
+// As in nccl-tests, the size is the larger of a rank's input and output, algorithm bandwidth = size / time, and bus
 // bandwidth = algorithm bandwidth * bus_factor(). Times include waits. There is no bandwidth if the call only starts
 // the collective, or if ranks send different amounts (MPI_Allgatherv).
 #pragma once

@@ -1,4 +1,3 @@
-// Converts names and shapes as key_averages() shows them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Both texts must outlive it.
+/// Both texts must outlive the object.
 class RowNames {
  public:
   RowNames(const Texts& file_texts, Texts& row_texts);

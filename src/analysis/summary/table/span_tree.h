@@ -30,7 +30,7 @@ struct HostSpan {
   double ns() const { return static_cast<double>(end - begin); }
 };
 
-/// Parents stand before their children. Marks the records of `memory` during events as covered.
+/// Parents come before their children. Marks the records of `memory` that lie in an event as covered.
 std::vector<HostSpan> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory);
 
 }  // namespace profshim::analysis_detail

@@ -50,7 +50,7 @@ Value find_value(std::string_view key) {
   throw std::runtime_error("a table cannot be sorted by \"" + std::string(key) + "\"");
 }
 
-/// Columns and widths. All rows decide, even unprinted ones.
+/// Columns and widths depend on all rows, even unprinted rows.
 struct Layout {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
   std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
