@@ -19,7 +19,7 @@ class Arguments {
     Argument& required();
     Argument& shown_as(const char* placeholder);
     Argument& range(double least, double most = std::numeric_limits<double>::infinity());
-    /// Accepts these texts in any case; the value becomes the text as listed.
+    /// Accepts the texts in any case; the value becomes the text as listed.
     Argument& one_of(std::vector<std::string> texts);
 
    private:
@@ -46,7 +46,6 @@ class Arguments {
 
   /// Returns false if the command must end now with `status`.
   bool parse(int argc, char** argv, int& status);
-  /// Call this after parse().
   bool given(const char* name) const;
 
  private:

@@ -1,7 +1,3 @@
-// Format of a baseline file:
-//   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
-//    "machine": {"cpus", "own", ...}, "ranks": [{"rank", "steps": [[11, 0], ...],
-//    "step_ns": [...], ..., "rows": [{"kind", "name", "other_threads", "count": [...], "time_ns": [...]}]}]}]}
 #include <array>
 #include <charconv>
 #include <fstream>

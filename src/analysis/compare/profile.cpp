@@ -35,7 +35,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // overhead, device ranges, and waits: the host has the last two as well
+      return std::nullopt;  // the host has device ranges and waits as well
   }
 }
 
@@ -54,7 +54,6 @@ bool is_communication(RowKind kind, std::string_view name) {
   return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }
 
-/// One step, or the whole file if it has no steps.
 struct Span {
   std::int64_t begin_ns, end_ns, number;
 };
@@ -76,7 +75,6 @@ class FileProfile {
       for (const Step& step : t.steps) {
         if (step.track == step_track_) spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number});
       }
-      // The job ended during the last step.
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
       Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), 0};

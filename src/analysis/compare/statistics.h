@@ -1,4 +1,3 @@
-// profshim/analysis/compare.h explains the use of these tests.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ struct Pair {
   const OtherCauses& other_causes;
 };
 
-/// Tests by Student's t; sqrt(1 + 1/n) is for one new value. `sign`: 1 = the new run is longer, -1 = shorter.
+/// Student's t test; sqrt(1 + 1/n) is for one new value. `sign`: 1 = the new run is longer, -1 = shorter.
 bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
   if (runs.size() < kRunsForVariation) return false;
   std::vector<double> base;
@@ -53,7 +53,7 @@ TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& 
   test.p = longer_p(pair.shorter, pair.longer);
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
   const double slower_cpu = variation_known ? 0 : std::min(pair.other_causes.cpu_us, options.cpu_noise * from);
-  // busier_us is a mean over whole windows: subtract it from means, not medians.
+  // busier_us is a mean over whole windows: subtract it from means.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
   const double left = grown_mean - pair.other_causes.busier_us;
   const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);

@@ -15,7 +15,7 @@ struct StepPair {
 void check_comparable(const RunProfile& base, const RunProfile& run);
 std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run);
 
-/// Returns a rank's nanoseconds in each step, for one call or kernel; nullptr if the rank has none.
+/// Returns nanoseconds per step of one call or kernel; nullptr if the rank has none.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
 /// Growth that may have other causes than the program.

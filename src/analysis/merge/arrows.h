@@ -1,4 +1,4 @@
-// Finds arrows (flow events): from send to receive, from RPC request to execution, and from the last rank that enters a
+// Finds arrows (flow events): from send to receive, from RPC request to execution, and from the last rank in a
 // collective to the ranks that waited for it.
 #pragma once
 

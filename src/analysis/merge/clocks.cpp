@@ -120,7 +120,6 @@ class Alignment {
   }
 
  private:
-  /// Aligns each trace with the first trace, or else with another aligned trace.
   void place_by_moments(std::vector<std::size_t>& open) {
     for (std::size_t from = 0; from < placed_.size(); ++from) {
       std::vector<std::size_t> left;
@@ -140,8 +139,8 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// If sync points contradict each other, drops the points that were matched by counting: miscounted steps are
-  /// likelier than a clock that was set.
+  /// If sync points contradict each other, drops those that were matched by counting: miscounted steps are likelier
+  /// than a clock that was set.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
@@ -165,7 +164,6 @@ class Alignment {
     rank.moments = bounds.at_least.size() + bounds.at_most.size();
     double error_ns = fit.error_ns;
     if (on_one_host(i, reference) && may_be_one_clock(bounds, 0)) {
-      // Error of the fit plus its distance from the shared clock.
       for (const std::int64_t at : {first, last})
         error_ns = std::max(
             error_ns, std::fabs(fit.offset_ns + fit.drift * static_cast<double>(at - fit.origin_ns)) + fit.error_ns);

@@ -18,7 +18,7 @@ struct Renumbering {
   std::int64_t id(std::int64_t id) const;
 };
 
-/// Sets MergedRank::first_pid. Sets `next_id` above all ids that are no hashes.
+/// Sets MergedRank::first_pid. Sets `next_id` above all ids but hashes.
 std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 

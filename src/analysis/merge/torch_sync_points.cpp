@@ -171,7 +171,6 @@ struct TorchSyncPoints::Impl {
     return key;
   }
 
-  /// Returns false if steps overlap or repeat.
   bool prepare_steps() {
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     constexpr std::int64_t kRounding_ns = 1000;

@@ -15,13 +15,13 @@ struct ActiveTime {
   std::vector<Interval> communication;
 
   void append(const ActiveTime& more);
-  /// Call this after adding the last interval. Overlapping activity then counts once.
+  /// Call this after adding the last interval.
   void merge();
   ActiveTime between(std::int64_t begin_ns, std::int64_t end_ns) const;
   double exposed_communication_ns() const;
 };
 
-/// Call merge() on the results. A kernel communicates if it has the name or the arguments of a collective.
+/// Call merge() on the results.
 std::map<std::int64_t, ActiveTime> device_activity(const Timeline& timeline);
 
 }  // namespace profshim::analysis_detail

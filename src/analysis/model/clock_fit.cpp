@@ -54,7 +54,7 @@ class Lines {
     return (from + to) / 2;
   }
 
-  /// Returns the slope closest to `limit` for which a line fits. A line must fit for `best`.
+  /// Returns the slope closest to `limit` for which a line fits. For `best`, a line must fit.
   double find_last_slope(double best, double limit) const {
     if (room(limit) >= 0) return limit;
     double inside = best, outside = limit;

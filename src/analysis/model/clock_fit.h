@@ -18,7 +18,7 @@ struct ClockBound {
 };
 
 struct ClockFit {
-  bool known = false;       // upper and lower bounds exist
+  bool known = false;
   bool consistent = false;  // a line fits all bounds
   std::int64_t origin_ns = 0;
   double offset_ns = 0;  // at origin_ns

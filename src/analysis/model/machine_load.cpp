@@ -50,7 +50,6 @@ std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, 
   }
   MachineLoad load;
   for (const auto& [name, host] : hosts) {
-    // Each rank measures the whole machine: take the mean.
     const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
     // The ranks' windows differ a little, so their sum may exceed the CPUs.
     const double own = std::min(host.process, host.cpus);

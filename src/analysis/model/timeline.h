@@ -55,7 +55,7 @@ struct Slice {
   TextId name = 0;
   std::uint32_t track = 0;
   std::uint32_t communication = kNone;
-  TextId input_dims = 0;  // compact JSON; 0 unless TimelineOptions::input_dims
+  TextId input_dims = 0;  // compact JSON; needs TimelineOptions::input_dims
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // occupies no thread
   bool unfinished = false;    // running at the end of the trace

@@ -27,7 +27,6 @@ std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<T
   return windows;
 }
 
-/// An unknown error (< 0) counts as the worst.
 bool is_worse(const RankClock& a, const RankClock& b) {
   return (a.error_us < 0) != (b.error_us < 0) ? a.error_us < 0 : a.error_us > b.error_us;
 }

@@ -71,7 +71,6 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   return ranks;
 }
 
-/// Returns the ranks whose times differ most from the medians.
 std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
   std::vector<std::pair<double, int>> unlike;
   for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
@@ -89,7 +88,7 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-/// Draws a line per rank. With many ranks, draws the slowest ranks and the range of all.
+/// With many ranks, draws only the slowest ranks and the range of all.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {

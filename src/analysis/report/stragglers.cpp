@@ -14,8 +14,7 @@ constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 16;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns the ranks that caused at least half as much waiting as the worst, if they are at most a quarter of all ranks
-/// and caused most of the waiting.
+/// Returns the ranks that caused most of the waiting, if they are at most a quarter of all ranks.
 std::set<int> late_ranks(const std::vector<std::pair<double, int>>& caused, double total_us, std::size_t ranks) {
   const double enough = total_us * (0.5 + 0.5 / static_cast<double>(ranks));
   std::set<int> found;

@@ -1,5 +1,3 @@
-// A rank's wait is its duration of a collective minus the shortest duration, that of the last rank to enter. Clocks do
-// not matter.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,7 @@ std::string twice_there(const std::vector<TraceDescription>& traces) {
 }
 
 void make_one_step(Timeline& timeline) {
-  std::unordered_map<std::uint32_t, double> in_calls;  // by track
+  std::unordered_map<std::uint32_t, double> in_calls;
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
   for (const Slice& s : timeline.slices) {
     first = std::min(first, s.begin_ns);

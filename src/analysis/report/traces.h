@@ -24,7 +24,7 @@ struct TraceDescription {
   std::string path, host, run_name, command, steps_source;
   int rank = -1, world_size = -1;
   bool ours = false;
-  bool complete = true;  // false: cut by the job's end
+  bool complete = true;
   bool limited = false;  // a limit of the spec closed the window
   bool cut_off = false;
   bool recovered = false;
@@ -46,10 +46,9 @@ struct LoadedTrace {
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
-/// Returns "" if no two traces are of one rank and window; else a sentence that names two.
+/// Returns a sentence if two traces are of one rank and window, else "".
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
-/// Makes the trace one step, on the thread with the most time in calls.
 void make_one_step(Timeline& timeline);
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces);

@@ -14,7 +14,6 @@ class Findings {
   /// `what` must be a literal. Equal `item` and `what` make one finding.
   void must(int item, std::string_view what, const std::string& where = {}) { add(item, true, what, where); }
   void should(int item, std::string_view what, const std::string& where = {}) { add(item, false, what, where); }
-  /// Sorts the findings by item.
   void move_to(std::vector<Finding>& report);
 
  private:

@@ -82,12 +82,12 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   const std::int64_t device = integer_arg(event, schema::arg::kDevice, integer_arg(event, schema::arg::kInDevice, -1));
   const std::int64_t stream = integer_arg(event, schema::arg::kStream, -1),
                      correlation = integer_arg(event, schema::arg::kCorrelation, -1);
-  constexpr std::int64_t kRanksApart = 1000;  // distance of ranks' pids, or a divisor of it
+  constexpr std::int64_t kRanksApart = 1000;  // pids of ranks are a multiple of this apart
   const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
-  constexpr std::int64_t kContextsApart = 100'000'000;  // distance of tids of contexts with equal stream numbers
+  constexpr std::int64_t kContextsApart = 100'000'000;  // tids of contexts with equal stream numbers are this far apart
   if (stream <= 0 || !event.tid_is_number || (event.tid % kContextsApart != stream && !merged)) {
     findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
   }
@@ -254,7 +254,7 @@ void GpuChecks::check_flows() {
   const auto meets = [](const std::vector<Row>& rows, const Row& row) {
     const auto [first, last] = rows_with(rows, row.link);
     return std::any_of(first, last, [&](const Row& r) {
-      return r.track == row.track && r.ts_ns == row.ts_ns && r.offset > row.offset;  // flow after slice
+      return r.track == row.track && r.ts_ns == row.ts_ns && r.offset > row.offset;  // the flow comes after its slice
     });
   };
   for (const Row& work : gpu_) {

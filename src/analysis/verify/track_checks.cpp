@@ -10,7 +10,6 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// A smaller overlap is a rounding error of the writer.
 constexpr std::int64_t kRoundingNs = 1000;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -74,7 +73,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
   std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
-  std::vector<std::int64_t> open;  // ends of enclosing slices
+  std::vector<std::int64_t> open;
   for (const Slice& slice : slices) {
     while (!open.empty() && open.back() <= slice.begin_ns) open.pop_back();
     if (!open.empty() && slice.end_ns > open.back()) {

@@ -23,7 +23,7 @@ class TrackChecks {
     std::uint64_t offset;
   };
   struct AsyncEnd {
-    std::uint64_t key;  // hash of category, id and process
+    std::uint64_t key;
     std::int64_t ts_ns;
     std::uint64_t offset : 63, ends : 1;
   };

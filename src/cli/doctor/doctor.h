@@ -15,7 +15,7 @@ struct Note {
     kUnrecorded,  // `text` says why
   };
   Verdict verdict = Verdict::kFact;
-  std::string subject;  // "clock", "MPI", "MPI_Pready"
+  std::string subject;
   std::string text;
 };
 
@@ -35,7 +35,6 @@ class Notes {
 };
 
 void examine_machine(Notes& notes);
-/// Returns the libprofshim.so beside the tool or in ../lib; "" = none.
 std::string library_of_tool();
 
 struct Program {

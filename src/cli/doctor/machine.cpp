@@ -64,7 +64,7 @@ void note_shared_memory(Notes& notes) {
 
 void note_launchers(Notes& notes) {
   std::string found;
-  std::set<std::string> seen;  // PATH often has a folder twice
+  std::set<std::string> seen;
   std::istringstream folders(getenv("PATH") != nullptr ? getenv("PATH") : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::error_code error;

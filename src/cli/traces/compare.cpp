@@ -23,7 +23,6 @@ struct Options {
   CompareOptions how;
 };
 
-/// Thrown after collect_traces() has printed the reason.
 struct NoTraces {};
 
 RunProfile profile(const std::vector<std::string>& paths, bool rules) {

@@ -12,7 +12,6 @@ class ActAsOwner {
   ~ActAsOwner();
   ActAsOwner(const ActAsOwner&) = delete;
   ActAsOwner& operator=(const ActAsOwner&) = delete;
-  /// False if root could not become the file's owner.
   bool ok() const { return ok_; }
 
  private:

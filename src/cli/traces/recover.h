@@ -9,7 +9,7 @@ namespace profshim::cli {
 
 using output::RecoverNote;
 
-/// With `quiet`, notes only recovered traces and failures. Returns an exit status; kSuccess if there are no spools.
+/// With `quiet`, notes only recovered traces and failures. Returns an exit status.
 int recover_folder(const std::string& folder, bool quiet, std::vector<RecoverNote>& notes);
 
 }  // namespace profshim::cli

@@ -1,4 +1,3 @@
-// A batch of rows in Arrow's memory layout.
 #pragma once
 
 #include <array>
@@ -25,8 +24,7 @@ class Column {
   ColumnType type() const { return type_; }
   bool is_empty() const { return set_ == 0; }
   std::size_t text_bytes() const { return text_.size(); }
-  /// Arrow's buffers. Bit N % 8 of byte N / 8 of validity() is 1 if row N is set. values() holds numbers, dictionary
-  /// indices, or offsets into text() (kText).
+  /// Buffers in Arrow's memory layout: values() holds numbers, dictionary indices, or offsets into text() (kText).
   std::string_view validity(std::size_t rows) const;
   std::string_view values(std::size_t rows) const;
   std::string_view text() const { return text_; }

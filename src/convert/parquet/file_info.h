@@ -1,4 +1,4 @@
-// Values that all rows of a trace share. A first pass over the trace reads them.
+// Values that all rows of a trace share. A first pass reads them.
 #pragma once
 
 #include <cstdint>

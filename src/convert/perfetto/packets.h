@@ -1,4 +1,3 @@
-// Names and repeated texts are interned.
 #pragma once
 
 #include <array>
@@ -42,7 +41,6 @@ class Packets {
   void write(std::string_view packets);
   /// Forgets interned texts if they take too much memory. Call this only if write() got all packets.
   void bound_memory();
-  /// False after any write error.
   bool finish();
   bool failed() const { return failed_; }
   std::uint64_t bytes() const { return bytes_; }

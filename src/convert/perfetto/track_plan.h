@@ -1,4 +1,3 @@
-// Plans tracks, overflow tracks for slices that do not nest, packet order and arrows.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ constexpr std::size_t kLongestKey =
       return a.key.size() < b.key.size();
     })->key.size();
 
-/// Looks up keys by length: this skips most arguments of a kernel without a comparison.
+/// Looks up keys by length, which rejects most arguments of a kernel.
 struct ArgsByLength {
   std::array<KnownArg, std::size(kArgs)> args{};
   std::array<std::uint8_t, kLongestKey + 2> first{};  // index of the first key of at least this length

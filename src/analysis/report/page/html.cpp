@@ -173,7 +173,6 @@ std::string heat_map_html(const ReportHeatMap& map) {
   return out + "</div></figure>\n";
 }
 
-/// Returns the plot as a table, for readers who cannot see plots.
 ViewTable numbers_of(const ReportPlot& plot) {
   ViewTable table{.columns = {{"label", plot.label_axis}}};
   for (const ReportPlot::Series& series : plot.series) table.columns.push_back({"value", series.label, plot.unit});

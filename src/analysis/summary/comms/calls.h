@@ -39,7 +39,7 @@ struct CommsRowKey {
 
 struct CommsRank {
   std::int64_t last_ns = 0;
-  bool incomplete = false;  // a window was cut by the end of the job
+  bool incomplete = false;
   bool lossy = false;
 };
 

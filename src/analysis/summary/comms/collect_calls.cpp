@@ -31,7 +31,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// Returns the larger of the rank's input and output, as nccl-tests does. The limit keeps products from overflowing.
+/// Returns the larger of input and output, as nccl-tests does. Products of the result must not overflow.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -43,7 +43,7 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
 /// PyTorch also uses record_param_comms for these.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
-/// True for ranges on a backend's own thread. "nccl:all_reduce" is no such range: it lies inside the operator.
+/// True for ranges on a backend's own thread. "nccl:all_reduce" lies inside the operator.
 bool is_work_range(std::string_view name) {
   return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
@@ -187,10 +187,10 @@ class FileCalls {
   const Timeline& timeline_;
   int rank_;
   std::vector<bool> is_mpi_, is_work_range_, is_collective_kernel_;
-  std::vector<TextId> texts_;                                         // ids in calls_.texts; 0 = not added yet
-  std::unordered_map<std::int64_t, const Communication*> operators_;  // by external id
+  std::vector<TextId> texts_;  // ids in calls_.texts; 0 = not added yet
+  std::unordered_map<std::int64_t, const Communication*> operators_;
   std::unordered_set<std::int64_t> with_kernel_;
-  std::map<std::string, Work> work_;  // by function
+  std::map<std::string, Work> work_;
   std::unordered_map<const Slice*, const Slice*> work_range_of_;
   std::set<AsyncKey> asynchronous_;  // calls that also have an asynchronous slice, which ends at their completion
 };

@@ -26,7 +26,7 @@ class CommsView {
     std::int64_t number = -1;                                 // -1 = none
     std::int64_t begin_ns = 0;                                // of the first rank, by its clock
     int last = -1;                                            // last rank to enter; -1 = not certain
-    std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, its wait
+    std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, nanoseconds that it waited
   };
   using Observer = std::function<void(const Instance&)>;
   /// `observe` is called by finish(), group by group. Instances are valid during the call.

@@ -1,8 +1,7 @@
 // Matches the ranks' calls by group, function and sequence number. Without numbers, matches them by order if all ranks
 // have equally many calls. Skips messages, calls that only start the operation, and unknown groups.
 //
-// If the collective waits for all ranks, a rank's wait is its duration minus the shortest duration, that of the last
-// rank to enter.
+// A rank's wait is its duration minus the shortest duration, that of the last rank to enter. Clocks do not matter.
 //
 // "Rank 6 never entered" means: other ranks are inside at the end of their traces, no rank that must wait for rank 6
 // has left, and the trace of rank 6 is lossless and lacks the call.
@@ -26,7 +25,6 @@ class CallMatcher {
   CallMatcher(const CommsCalls& calls, const std::map<CommsGroupKey, std::string>& labels,
               const CommsView::Observer& observe);
 
-  /// Sorts `row`.
   void match(const CommsRowKey& key, std::vector<CommsCall>& row);
   void add_absent_notes();
 

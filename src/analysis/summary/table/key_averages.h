@@ -20,7 +20,6 @@
 
 namespace profshim::analysis_detail {
 
-/// Adds up timelines without keeping them.
 class KeyAverages {
  public:
   explicit KeyAverages(bool group_by_shapes) : group_by_shapes_(group_by_shapes) {}

@@ -28,7 +28,6 @@ bool is_helper(std::string_view name) {
   return std::find(std::begin(kHelpers), std::end(kHelpers), name) != std::end(kHelpers);
 }
 
-/// All steps share one row.
 std::string row_name(std::string_view name) {
   if (name.starts_with(schema::name::kStepStart)) return "ProfilerStep*";
   std::string text(name);

@@ -13,7 +13,6 @@ class RowNames {
   RowNames(const Texts& file_texts, Texts& row_texts);
   /// Returns kNone for PyTorch's helpers.
   std::uint32_t name_of(TextId name);
-  /// Returns the shapes as Python prints a list.
   std::uint32_t shapes_of(TextId input_dims);
 
  private:
