@@ -1,4 +1,4 @@
-// Only arguments.cpp includes CLI11: its header takes seconds to compile.
+// Only arguments.cpp includes CLI11, whose header takes seconds to compile.
 #pragma once
 
 #include <cstdint>

@@ -198,7 +198,6 @@ void check_same_process(const Part& first, const Part& part) {
 void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
   const std::size_t before = rank.steps.size();
   for (const auto& [number, nth] : part.steps) {
-    // Without steps, each window is one step.
     const std::int64_t name = has_steps ? number : static_cast<std::int64_t>(rank.steps.size());
     const auto same = [&](const auto& step) { return step.first == name; };
     rank.steps.emplace_back(name, std::count_if(rank.steps.begin(), rank.steps.end(), same));

@@ -18,7 +18,6 @@ std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& r
 /// Returns nanoseconds per step of one call or kernel; nullptr if the rank has none.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
-/// Growth that may have other causes than the program.
 struct OtherCauses {
   double busier_us = 0;  // growth of the mean step by other load: explained_us()
   double cpu_us = 0;     // growth of the median step's CPU time, on the worst rank
@@ -32,7 +31,6 @@ TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Se
 /// Sets `longer` and `shorter`. Call this only for times that depend on CPUs.
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
-/// Fewest baseline runs that show the variation between runs.
 inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {

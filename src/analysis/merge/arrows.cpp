@@ -80,7 +80,7 @@ class Arrows {
     }
   }
 
-  /// A rank's call of a collective. Small, since there may be millions.
+  /// One rank's call of a collective. Kept small: there may be millions.
   struct Member {
     std::uint64_t key;
     std::int64_t begin_ns;  // on the common clock

@@ -83,7 +83,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// Checks that the bounds allow equal clocks: two hosts may share a name.
+/// True if the bounds allow equal clocks. Equal host names do not prove one clock.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });

@@ -84,7 +84,7 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<R
   return json.close_list().text();
 }
 
-/// Keeps one device per id: readers want unique ids.
+/// Keeps one device per id: readers expect unique ids.
 std::vector<std::string> devices_of(const std::vector<RankTrace>& traces) {
   std::map<std::int64_t, std::string> by_id;
   for (const RankTrace& f : traces) {

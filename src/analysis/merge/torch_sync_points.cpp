@@ -70,7 +70,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// Such work, unlike gloo's, cannot be matched to its calls.
+/// Work of these backends, unlike gloo's, cannot be matched to its calls.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),

@@ -22,7 +22,7 @@ struct ClockFit {
   bool consistent = false;  // a line fits all bounds
   std::int64_t origin_ns = 0;
   double offset_ns = 0;  // at origin_ns
-  double drift = 0;      // per nanosecond
+  double drift = 0;      // nanoseconds per nanosecond
   double error_ns = 0;   // upper bound between first_ns and last_ns
 };
 

@@ -167,7 +167,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
                     ": those that differ most from the median.");
   }
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
-  int color = 0;  // parts keep their colors on every page
+  int color = 0;  // each part has one color on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
     ReportPlot::Series series{.label = label, .quiet = quiet, .color = color++};
     double sum = 0;

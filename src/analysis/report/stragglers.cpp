@@ -184,7 +184,7 @@ void Waits::judge(double window_us, std::vector<ReportFinding>& verdict) const {
   }
   std::sort(caused.begin(), caused.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   const double mean_wait_us = total_us_ / static_cast<double>(ranks_.size());
-  constexpr double kLittle = 0.02;  // of the recorded time
+  constexpr double kLittle = 0.02;  // share of the recorded time
   const std::string sentence = "A rank waited " + time_words(mean_wait_us) + " on average, " +
                                percent(mean_wait_us, window_us) + " of the recorded time";
   const auto late = late_ranks(caused, put_down_us, ranks_.size());

@@ -45,7 +45,6 @@ inline std::string percent(double part, double whole) {
   return text;
 }
 
-/// Returns about three digits, as in "1.25 ms".
 inline std::string time_words(double us) {
   const double scaled = us >= 999'500 ? us / 1e6 : us >= 999.5 ? us / 1e3 : us;
   const char* const unit = us >= 999'500 ? "s" : us >= 999.5 ? "ms" : "µs";

@@ -20,7 +20,7 @@ class MpiView {
   struct Row {
     std::int64_t calls = 0, max_ns = 0;
     double total_ns = 0, bytes = 0;
-    bool has_bytes = false, has_max = true;  // the longest poll is unknown
+    bool has_bytes = false, has_max = true;  // has_max: false for polls
     void add(const Row& other);
   };
   struct RankRows {

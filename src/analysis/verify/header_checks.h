@@ -1,4 +1,4 @@
-// Checklist items (checklist.cpp) about the members of a trace beside its events.
+// Checklist items (checklist.cpp) about the members of a trace other than traceEvents.
 #pragma once
 
 #include <cstdint>

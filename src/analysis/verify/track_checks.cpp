@@ -21,7 +21,7 @@ std::uint64_t identity(bool is_number, std::int64_t number, std::string_view tex
   return is_number ? std::hash<std::int64_t>{}(number) : ~std::hash<std::string_view>{}(text);
 }
 
-// Like HTA's pattern: ProfilerStep\s*#\s*(\d+)
+// Follows HTA's pattern ProfilerStep\s*#\s*(\d+).
 bool step_number(std::string_view name, std::int64_t& number) {
   const auto skip_blanks = [&] { name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size())); };
   skip_blanks();

@@ -40,7 +40,7 @@ std::string library_of_tool();
 struct Program {
   std::string path;                 // "" = not found
   std::string script;               // if path is an interpreter
-  std::vector<std::string> behind;  // launchers and scripts that start it
+  std::vector<std::string> behind;  // launchers and scripts that start the program
   std::string problem;
 };
 /// Runs nothing.

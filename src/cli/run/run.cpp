@@ -22,7 +22,7 @@ struct RunOptions {
   SpecOptions spec;
 };
 
-/// Returns the folders that match output.folder. Variables such as {host} and {pid} match any text.
+/// Variables of output.folder such as {host} and {pid} match any text.
 std::vector<std::string> folders_of_run(const Spec& spec) {
   std::string pattern;
   const std::string& folder = spec.output.folder;

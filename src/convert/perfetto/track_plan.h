@@ -46,7 +46,7 @@ struct ArrowEnd {
   std::uint32_t slice = 0;
   std::uint64_t arrow = 0;
   bool arrives = false;
-  bool at_end = false;  // the slice's end packet carries it
+  bool at_end = false;  // the end packet of the slice carries the arrow
 };
 
 class AsyncPairs {
@@ -104,12 +104,12 @@ class Plan {
     std::uint32_t track, number;
     std::uint32_t slice;
     char phase;
-    bool to_next;  // binds to the next slice, not the enclosing one
+    bool to_next;  // binds to the next slice, not to the enclosing slice
   };
   struct Subtrack {
     std::vector<std::uint32_t> open;  // indices into slices_, outermost first
     std::int64_t ended_ns = INT64_MIN;
-    std::uint32_t ended_with = 0;  // latest written_with of the slices that ended then
+    std::uint32_t ended_with = 0;  // latest written_with of the slices that ended at ended_ns
     std::int64_t begun_ns = INT64_MIN;
     std::uint32_t begun_with = 0;
   };

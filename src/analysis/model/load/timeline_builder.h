@@ -17,7 +17,8 @@ class TimelineBuilder {
 
   bool has_events() const { return !timeline_.slices.empty(); }
   void add(const ReadEvent& event);
-  /// Call after the last event: until 2025-03 Kineto wrote the base time behind the events. Throws std::runtime_error.
+  /// Call this after the last event: until 2025-03 Kineto wrote the base time after the events. Throws
+  /// std::runtime_error.
   Timeline finish(const ReadResult& result, TraceMetadata metadata);
 
  private:

@@ -31,7 +31,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// Returns the larger of input and output, as nccl-tests does. Products of the result must not overflow.
+/// Returns the larger of input and output, as nccl-tests does. kMost keeps later products from overflowing.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -40,7 +40,7 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
   return c.bytes >= 0 ? std::min(c.bytes, kMost) : -1;
 }
 
-/// PyTorch also uses record_param_comms for these.
+/// PyTorch records these as record_param_comms as well.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
 /// True for ranges on a backend's own thread. "nccl:all_reduce" lies inside the operator.

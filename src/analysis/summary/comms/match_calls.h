@@ -3,8 +3,8 @@
 //
 // A rank's wait is its duration minus the shortest duration, that of the last rank to enter. Clocks do not matter.
 //
-// "Rank 6 never entered" means: other ranks are inside at the end of their traces, no rank that must wait for rank 6
-// has left, and the trace of rank 6 is lossless and lacks the call.
+// "Rank 6 never entered" means: other ranks are in the collective at the end of their traces, no rank that must wait
+// for rank 6 has left, and the trace of rank 6 is lossless and lacks the call.
 #pragma once
 
 #include <map>
