@@ -115,7 +115,7 @@ Arguments::Argument Arguments::add(const char* names, std::string& value, const 
 
 Arguments::Argument Arguments::add(const char* names, std::vector<std::string>& values, const char* help) {
   CLI::Option* const option = parser_->app.add_option(names, values, help);
-  // Otherwise `--base a b` takes b, which may be a positional argument.
+  // Otherwise `--base a b` takes b, although b may be a positional argument.
   if (names[0] == '-') option->expected(1)->allow_extra_args(false)->take_all();
   return Argument(option);
 }

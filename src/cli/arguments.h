@@ -1,4 +1,4 @@
-// Parses a command's arguments with CLI11. Its header takes seconds to compile: only arguments.cpp includes it.
+// Only arguments.cpp includes CLI11, whose header takes seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Arguments {
     Argument& required();
     Argument& shown_as(const char* placeholder);
     Argument& range(double least, double most = std::numeric_limits<double>::infinity());
-    /// Accepts these texts in any case; the value becomes the text as listed.
+    /// Accepts the texts in any case; the value becomes the text as listed.
     Argument& one_of(std::vector<std::string> texts);
 
    private:
@@ -34,7 +34,7 @@ class Arguments {
   Arguments& operator=(const Arguments&) = delete;
 
   /// `names`: "-o,--output", or "PATH" for a positional argument. A bool is a flag. A vector takes all positional
-  /// arguments, or a repeated option's values.
+  /// arguments, or all values of a repeated option.
   Argument add(const char* names, bool& value, const char* help);
   Argument add(const char* names, std::string& value, const char* help);
   Argument add(const char* names, std::vector<std::string>& values, const char* help);
@@ -46,7 +46,6 @@ class Arguments {
 
   /// Returns false if the command must end now with `status`.
   bool parse(int argc, char** argv, int& status);
-  /// Call after parse().
   bool given(const char* name) const;
 
  private:

@@ -1,4 +1,4 @@
-// A subcommand of the tool, and the exit statuses. Each subcommand has a row in commands.def.
+// Each subcommand has a row in commands.def.
 #pragma once
 
 namespace profshim::cli {

@@ -8,7 +8,7 @@
 
 #include "profshim/spec.h"
 
-// Entry of the table in pages.S.
+// An entry of profshim_pages, which pages.S defines.
 struct Page {
   const char* name;
   const char* begin;
@@ -23,7 +23,7 @@ constexpr std::string_view kBold = "\033[1m", kUnderlined = "\033[4m", kPlain = 
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Renders a line of scdoc(5).
+/// `line` is in the syntax of scdoc(5).
 std::string rendered(std::string_view line, bool styled) {
   std::string out;
   bool bold = false, underlined = false;

@@ -1,4 +1,4 @@
-// `profshim help` prints the man pages itself, as clusters often have no man command.
+// `profshim help` prints the man pages itself: clusters often have no man command.
 #pragma once
 
 #include <string_view>

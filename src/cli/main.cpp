@@ -1,4 +1,3 @@
-// The tool's main(): finds the command and runs it.
 #include <cstdio>
 #include <exception>
 #include <string_view>

@@ -1,4 +1,3 @@
-// Counts with a noun: "1 step", "3 steps".
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,3 @@
-// Writes and reads baseline files: profiles of runs as JSON.
-//   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
-//    "machine": {"cpus", "own", ...}, "ranks": [{"rank", "steps": [[11, 0], ...],
-//    "step_ns": [...], ..., "rows": [{"kind", "name", "other_threads", "count": [...], "time_ns": [...]}]}]}]}
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -76,7 +72,7 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   json.close_list().close_object();
 }
 
-/// Fills the runs from json_leaves(). If a value does not fit, ok() is false.
+/// If a value does not fit the format, ok() is false.
 class Reader {
  public:
   explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}

@@ -1,4 +1,3 @@
-// Checks a run with the rules of a spec's [check] table.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

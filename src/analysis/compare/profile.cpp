@@ -1,4 +1,3 @@
-// Counts and times each name in each step of a run's traces.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -36,7 +35,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // overhead; device ranges and waits, which the host has too
+      return std::nullopt;  // the host has device ranges and waits as well
   }
 }
 
@@ -48,14 +47,13 @@ bool is_launch(std::string_view name) {
   return false;
 }
 
-/// False for calls of torch.distributed, whose inner calls or kernels count.
+/// Calls of torch.distributed do not count: their inner calls or kernels do.
 bool is_communication(RowKind kind, std::string_view name) {
   if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
   if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
   return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }
 
-/// One step; without steps, the whole file.
 struct Span {
   std::int64_t begin_ns, end_ns, number;
 };
@@ -77,7 +75,6 @@ class FileProfile {
       for (const Step& step : t.steps) {
         if (step.track == step_track_) spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number});
       }
-      // The job ended during the last step: drop it.
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
       Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), 0};
@@ -112,7 +109,7 @@ class FileProfile {
   void add(const Slice& slice) {
     const auto kind = row_kind(slice.kind);
     const std::string_view name = timeline_->name_of(slice);
-    // The non-blocking call of an asynchronous slice counts already.
+    // An asynchronous slice does not count: its non-blocking call does.
     if (!kind || slice.asynchronous || name.starts_with(schema::name::kStepStart)) return;
     const Slice* made_by = &slice;
     if (is_device_work(slice.kind)) {
@@ -201,7 +198,6 @@ void check_same_process(const Part& first, const Part& part) {
 void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
   const std::size_t before = rank.steps.size();
   for (const auto& [number, nth] : part.steps) {
-    // Without steps, each window is one step.
     const std::int64_t name = has_steps ? number : static_cast<std::int64_t>(rank.steps.size());
     const auto same = [&](const auto& step) { return step.first == name; };
     rank.steps.emplace_back(name, std::count_if(rank.steps.begin(), rank.steps.end(), same));

@@ -19,7 +19,6 @@ double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
   for (std::size_t i = 0; i <= n; ++i) ways[i][0] = 1;
   for (std::size_t j = 1; j <= m; ++j) {
     for (std::size_t i = 1; i <= n; ++i) {
-      // The largest sample adds j to U if it is one of the i, else nothing.
       for (std::size_t v = n * m + 1; v-- > 0;) ways[i][v] += v >= j ? ways[i - 1][v - j] : 0;
     }
   }

@@ -1,4 +1,3 @@
-// Statistical tests of profshim compare; profshim/analysis/compare.h gives the reasons.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@ double longer_p(const std::vector<double>& shorter, const std::vector<double>& l
 
 /// Returns the smallest p that n and m steps can give: 1 / C(n + m, n).
 double least_p(std::size_t n, std::size_t m);
-/// Returns the steps that p <= `alpha` / `rows` needs; at least 3, for in_every_third().
+/// Returns the number of steps that p <= `alpha` / `rows` needs; at least 3, for in_every_third().
 std::size_t steps_needed(double alpha, std::size_t rows);
 
 /// Returns the probability that Student's t exceeds `t`, which must be >= 0.
@@ -20,7 +19,7 @@ double student_tail(double t, std::size_t freedom);
 /// True if all thirds of `longer`, in order of time, have larger medians than all thirds of `shorter`.
 bool in_every_third(const std::vector<double>& shorter, const std::vector<double>& longer);
 
-/// True for each p that is significant by Holm's correction.
+/// Marks each p that is significant by Holm's correction.
 std::vector<bool> holm(const std::vector<double>& p, double alpha);
 
 }  // namespace profshim::analysis_detail

@@ -30,8 +30,7 @@ struct Pair {
   const OtherCauses& other_causes;
 };
 
-/// True if the new run's median is beyond the variation of the baseline's runs. `sign`: 1 = longer, -1 = shorter.
-/// Tests with Student's t; sqrt(1 + 1/n) is for one new value.
+/// Student's t test; sqrt(1 + 1/n) is for one new value. `sign`: 1 = the new run is longer, -1 = shorter.
 bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
   if (runs.size() < kRunsForVariation) return false;
   std::vector<double> base;

@@ -1,4 +1,4 @@
-// Tests whether a time has grown, by the rules of include/profshim/analysis/compare.h.
+// include/profshim/analysis/compare.h has the rules of these tests.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,9 @@ struct StepPair {
 void check_comparable(const RunProfile& base, const RunProfile& run);
 std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run);
 
-/// Returns a rank's nanoseconds in each step, for one call or kernel; nullptr if the rank has none.
+/// Returns nanoseconds per step of one call or kernel; nullptr if the rank has none.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
-/// Growth that may have other causes than the program.
 struct OtherCauses {
   double busier_us = 0;  // growth of the mean step by other load: explained_us()
   double cpu_us = 0;     // growth of the median step's CPU time, on the worst rank
@@ -29,10 +28,9 @@ struct TimeSamples {
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
-/// Sets `longer` and `shorter`. Only for times that depend on CPUs.
+/// Sets `longer` and `shorter`. Call this only for times that depend on CPUs.
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
-/// Fewest runs for an estimate of variation.
 inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {

@@ -18,7 +18,7 @@ using namespace analysis_detail;
 using RowKey = std::pair<RowKind, std::string>;
 using Verdict = Change::Verdict;
 
-/// True for calls that programs repeat until an operation is done.
+/// Programs repeat these calls until an operation is done.
 bool depends_on_timing(const std::string& name) {
   constexpr std::string_view kPatterns[] = {schema::name::kMpiPolling,
                                             "MPI_Test*",
@@ -282,7 +282,7 @@ class Comparer {
   const RunProfile& run_;
   const CompareOptions& options_;
   Comparison result_;
-  std::vector<TimeSamples> machine_;  // by run of the baseline; only OtherCauses
+  std::vector<TimeSamples> machine_;  // by baseline run; only OtherCauses is set
   std::vector<std::vector<StepPair>> common_;
   std::set<RowKey> names_;
 };

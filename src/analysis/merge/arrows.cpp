@@ -6,7 +6,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// If more ranks waited, only the first to enter gets an arrow.
+/// If more ranks waited, only the first of them to enter gets an arrow.
 constexpr std::size_t kArrowsToAll = 8;
 
 class Arrows {
@@ -51,7 +51,7 @@ class Arrows {
         const auto at = receivers.find(key);
         const bool known = at != receivers.end() && at->second.second->received.size() == channel.sent.size();
         if (!known) {
-          // Messages to ranks without a file are not left out.
+          // Messages to a rank without a trace do not count as left out.
           if (at != receivers.end()) result_.messages_left_out += channel.sent.size();
           continue;
         }
@@ -80,7 +80,7 @@ class Arrows {
     }
   }
 
-  /// A rank's call of a collective. Small, since there may be millions.
+  /// One rank's call of a collective. Kept small: there may be millions.
   struct Member {
     std::uint64_t key;
     std::int64_t begin_ns;  // on the common clock
@@ -108,7 +108,6 @@ class Arrows {
     }
   }
 
-  /// `members` must be sorted by begin.
   void collective(std::span<const Member> members) {
     const bool seen = std::all_of(members.begin(), members.end(),
                                   [this](const Member& m) { return sync_point_of(m).event != kNoEvent; });

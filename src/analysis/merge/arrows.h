@@ -1,5 +1,5 @@
-// Finds arrows (flow events): send to receive, RPC request to execution, last rank in a collective to those that
-// waited.
+// Finds arrows (flow events): from send to receive, from RPC request to execution, and from the last rank in a
+// collective to the ranks that waited for it.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace profshim::analysis_detail {
 
 struct ArrowEnd {
-  std::uint64_t event = 0;  // index of the event behind which it is written
-  std::uint64_t arrow = 0;  // the same at both ends
-  std::int64_t at_ns = 0;   // by the file's clock
+  std::uint64_t event = 0;  // index of the event after which this end is written
+  std::uint64_t arrow = 0;
+  std::int64_t at_ns = 0;  // by the file's clock
   bool starts = false;
   enum class Kind : std::uint8_t { kMessage, kRequest, kCollective } kind{};
 };

@@ -12,13 +12,13 @@ struct Bounds {
   std::vector<ClockBound> at_least, at_most, ends;
 };
 
-/// Margin of each bound for inexact time stamps. Processes of one machine differed by 0.3 us.
+/// Margin of each bound, since time stamps are inexact. Processes on one machine differed by 0.3 us.
 constexpr double kUneven_ns = 1000;
 
 /// Larger contradictions between clocks come from wrongly matched collectives.
 constexpr double kDoubt_ns = 100'000;
 
-/// Calls `pair` for each key in both lists, which must be sorted by key.
+/// Both lists must be sorted by key.
 template <class Entry, class Pair>
 void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
   auto at = b.begin();
@@ -44,7 +44,6 @@ class Comparison {
       messages(ours.sent, theirs->second.received, true);
       messages(theirs->second.sent, ours.received, false);
     }
-    // A request is sent, then executed, then answered.
     in_both(reference_.requests, other_.served,
             [this](const Endpoint& sent, const Endpoint& served) { reference_first(sent.at_ns, served.at_ns); });
     in_both(other_.served_until, reference_.answers,
@@ -84,7 +83,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// True if the bounds allow equal clocks, as on one host; but two hosts may share a name.
+/// True if the bounds allow equal clocks. Equal host names do not prove one clock.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
@@ -121,7 +120,6 @@ class Alignment {
   }
 
  private:
-  /// Aligns each trace with the first, else with one already aligned.
   void place_by_moments(std::vector<std::size_t>& open) {
     for (std::size_t from = 0; from < placed_.size(); ++from) {
       std::vector<std::size_t> left;
@@ -141,8 +139,8 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// If sync points contradict each other, drops those matched by counting: miscounted steps are likelier than a
-  /// changed clock.
+  /// If sync points contradict each other, drops those that were matched by counting: miscounted steps are likelier
+  /// than a clock that was set.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
@@ -166,7 +164,6 @@ class Alignment {
     rank.moments = bounds.at_least.size() + bounds.at_most.size();
     double error_ns = fit.error_ns;
     if (on_one_host(i, reference) && may_be_one_clock(bounds, 0)) {
-      // Error of the fit plus its distance from the shared clock.
       for (const std::int64_t at : {first, last})
         error_ns = std::max(
             error_ns, std::fabs(fit.offset_ns + fit.drift * static_cast<double>(at - fit.origin_ns)) + fit.error_ns);

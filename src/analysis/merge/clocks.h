@@ -1,4 +1,3 @@
-// Puts the traces of a merge or report on one clock.
 #pragma once
 
 #include <vector>
@@ -8,7 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Converts times to the clock of the first trace.
+/// Converts times of one trace to the clock of the first trace.
 struct ClockMap {
   std::int64_t base_ns = 0, origin_ns = 0;
   double offset_ns = 0, drift = 0;

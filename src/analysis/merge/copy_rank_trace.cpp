@@ -46,7 +46,7 @@ void FileCopy::place(const ReadEvent& read, TraceEvent& e) {
     e.tid = threads_.of(e.pid, read.tid);
     return;
   }
-  // Appends the rank to Kineto's pids "Spans" and "Traces". Kineto's end mark keeps its empty pid.
+  // Kineto's pids "Spans" and "Traces" get the rank appended. The pid of Kineto's end mark stays empty.
   e.text_ids = true;
   pid_text_ = read.pid_is_number ? std::to_string(numbers_.pids.at(read.pid)) : std::string(read.pid_text);
   if (!pid_text_.empty() && !read.pid_is_number) pid_text_ += " (" + title_ + ")";

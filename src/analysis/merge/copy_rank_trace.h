@@ -1,4 +1,3 @@
-// Copies one trace into the merged trace.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ class FileCopy {
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
 
-  /// Takes all events, in file order.
+  /// Call this for each event, in file order.
   void write(const ReadEvent& read);
 
  private:

@@ -1,4 +1,3 @@
-// Merges traces in two passes: scans the files on several threads, then copies them one after the other.
 #include "profshim/analysis/merge.h"
 
 #include <algorithm>
@@ -38,7 +37,6 @@ std::vector<RankTrace> scan(const MergeOptions& options) {
   return traces;
 }
 
-/// Returns why the traces cannot be merged; "" if they can.
 std::string refusal(const std::vector<RankTrace>& traces) {
   if (traces.size() < 2) return "only one trace was given: name the traces of several ranks";
   for (const RankTrace& f : traces) {
@@ -86,7 +84,7 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<R
   return json.close_list().text();
 }
 
-/// Keeps one device per id: readers want unique ids.
+/// Keeps one device per id: readers expect unique ids.
 std::vector<std::string> devices_of(const std::vector<RankTrace>& traces) {
   std::map<std::int64_t, std::string> by_id;
   for (const RankTrace& f : traces) {

@@ -1,4 +1,3 @@
-// Finds in hooks/mpi.def which MPI functions send or receive messages. Thread-safe.
 #pragma once
 
 #include <string_view>
@@ -6,13 +5,13 @@
 namespace profshim::analysis_detail {
 
 struct MessageCall {
-  bool sends = false;     // when the call begins: args `dest` and `tag`
-  bool receives = false;  // when it ends: args `source` and `tag`; `recv tag` if it also sends
-  /// The same for the asynchronous slice that shows the request.
+  bool sends = false;     // at the call's begin; arguments `dest` and `tag`
+  bool receives = false;  // at the call's end; arguments `source` and `tag`, or `recv tag` if the call also sends
+  /// The same for the asynchronous slice of the request.
   bool slice_sends = false, slice_receives = false;
 };
 
-/// Returns all false for MPI_Mrecv and partitioned communication: traces do not show their order.
+/// Returns all false for MPI_Mrecv and partitioned communication: traces do not show their order. Thread-safe.
 MessageCall message_call(std::string_view function);
 
 }  // namespace profshim::analysis_detail

@@ -17,7 +17,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// True if no rank can return before all have called.
+/// True if no rank can return from `call` before all ranks have entered.
 bool waits_for_all(const ReadEvent& call) {
   if (call.name == "MPI_Barrier") return true;
   constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"};

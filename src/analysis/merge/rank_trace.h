@@ -1,4 +1,4 @@
-// First pass of a merge: finds the collectives, messages and RPC requests of each trace, on several threads.
+// First pass of a merge: finds the collectives, messages and RPC requests of each trace.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct SyncPoint {
 };
 
 struct Endpoint {
-  std::uint64_t key = 0;  // same at both ends of a request; of a message: begin of the call
+  std::uint64_t key = 0;  // same at both ends of an RPC request; for a message, begin of the call
   std::int64_t at_ns = 0;
   std::uint64_t event = 0;
 };

@@ -6,7 +6,7 @@ namespace profshim::analysis_detail {
 
 std::int64_t Renumbering::id(std::int64_t id) const {
   if (id >= 0 && id <= kMostCountedId) return id + added;
-  // `id` is the hash of a text. Readers keep ids as doubles: the new one must stay below 2^53.
+  // `id` is the hash of a text. Readers keep ids as doubles: the new id must stay below 2^53.
   constexpr std::int64_t kExact = std::int64_t{1} << 52;
   const std::uint64_t hash = (static_cast<std::uint64_t>(id) ^ file * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
   return static_cast<std::int64_t>(hash >> 12) | kExact;

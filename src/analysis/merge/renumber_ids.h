@@ -1,4 +1,3 @@
-// Renumbers processes, threads and ids, so that no two traces share a number.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ struct Renumbering {
   std::int64_t id(std::int64_t id) const;
 };
 
-/// Sets MergedRank::first_pid, and `next_id` above all counted ids.
+/// Sets MergedRank::first_pid. Sets `next_id` above all ids but hashes.
 std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 

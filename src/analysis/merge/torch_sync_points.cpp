@@ -16,26 +16,26 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Gloo's operations that synchronize a group. Not all_to_all, whose parts may be empty.
+/// Gloo's operations that synchronize a group. all_to_all is left out: its parts may be empty.
 enum class Work : std::uint8_t { kNone, kAllReduce, kAllGather, kBarrier };
 constexpr std::size_t kWorks = 4;
 
 Work work_of(std::string_view function) {
   const std::string name = letters(function);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (has("allreduce") || has("reducescatter")) return Work::kAllReduce;  // gloo has only allreduce
+  if (has("allreduce") || has("reducescatter")) return Work::kAllReduce;  // gloo runs reduce-scatters as allreduce
   if (has("allgather")) return Work::kAllGather;
   return has("barrier") ? Work::kBarrier : Work::kNone;
 }
 
-/// A collective call; all ranks of a group make these in the same order.
+/// All ranks of a group make these calls in the same order.
 struct Call {
   std::int64_t begin_ns = 0, thread = 0, external_id = 0;
   std::uint64_t group = 0;
   std::uint64_t name = 0, content = 0;
   Work work = Work::kNone;
   bool empty = false;
-  bool alone = false;  // group of one rank: gloo runs it, but synchronizes nothing
+  bool alone = false;  // group of one rank: gloo runs the call but synchronizes nothing
 };
 
 struct Span {
@@ -53,7 +53,7 @@ struct Step {
   std::int64_t number = 0, begin_ns = 0, end_ns = 0, thread = 0;
 };
 
-/// Overflow tracks, for overlapping slices, have the tid of the thread plus a multiple of this.
+/// An overflow track, for overlapping slices, has the tid of its thread plus a multiple of this number.
 constexpr std::int64_t kOverflowTrackStep = 10'000'000;
 std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTrackStep; }
 
@@ -70,7 +70,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// True for work that cannot be assigned to its calls, unlike gloo's.
+/// Work of these backends, unlike gloo's, cannot be matched to its calls.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),
@@ -135,7 +135,7 @@ struct TorchSyncPoints::Impl {
   using Numbers = std::vector<std::uint32_t>;
 
   void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points) {
-    // Steps that are time intervals begin at another place of the program on each rank.
+    // Steps that are time intervals begin at different places of the program on each rank.
     if (metadata.recording && metadata.recording->steps_source.starts_with("time")) steps.clear();
     if (several_processes || !prepare_steps()) return;
     if (calls.empty()) calls = std::move(operators);
@@ -171,7 +171,6 @@ struct TorchSyncPoints::Impl {
     return key;
   }
 
-  /// Sorts the steps. Returns false if they overlap or repeat.
   bool prepare_steps() {
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     constexpr std::int64_t kRounding_ns = 1000;
@@ -191,7 +190,6 @@ struct TorchSyncPoints::Impl {
     return ns < step.end_ns ? &step : nullptr;
   }
 
-  /// Finds the kernel of each NCCL call by External id.
   void kernel_spans(Spans& spans) {
     std::unordered_map<std::int64_t, std::uint32_t> by_id;
     std::unordered_set<std::int64_t> twice;
@@ -207,7 +205,7 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Finds when gloo's calls ran. Gloo starts them in order but may run several at once: only the last end is certain.
+  /// Gloo starts calls in order but may run several at once: only the last end is certain.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -222,7 +220,7 @@ struct TorchSyncPoints::Impl {
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
     if (!fits) return;  // some work is of a call before the window
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
-      // Quiet: all calls so far ended before the next began.
+      // Quiet: all calls so far ended before the next call began.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);
       done[i].end_ns = end_ns;
       const bool quiet = i + 1 < started.size() ? end_ns <= calls[started[i + 1]].begin_ns : true;

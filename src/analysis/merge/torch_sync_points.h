@@ -1,8 +1,7 @@
 // Matches collectives of torch.distributed without a sequence number ("Seq"): gloo, and NCCL in PyTorch before 2026-03.
 //
 // The key of a match holds the group, the step, the position in the step, and names and sizes of the step's calls.
-// Without steps, the window is one step, unless a shifted window would fit too. Uncertain matches are left out: a false
-// one makes a wrong clock.
+// Uncertain matches are left out: a false match makes a wrong clock.
 #pragma once
 
 #include <cstdint>

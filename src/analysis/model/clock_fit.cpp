@@ -13,7 +13,7 @@ struct Point {
   double t, y;
 };
 
-/// Returns the lower convex hull (`sign` = 1), or the upper hull, mirrored (-1).
+/// If `sign` is 1, returns the lower convex hull. If `sign` is -1, returns the upper hull with negated y.
 std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
   std::vector<Point> points;
   points.reserve(bounds.size());
@@ -38,13 +38,12 @@ class Lines {
   Lines(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most, std::int64_t origin)
       : above_(find_hull(at_most, origin, 1)), below_(find_hull(at_least, origin, -1)) {}
 
-  /// At t = 0: the highest line below all upper bounds, the lowest above all lower bounds. If room() is negative, none
-  /// fits.
+  /// highest() and lowest() return a line's value at t = 0. room() is negative if no line with `slope` fits the bounds.
   double highest(double slope) const { return least_offset(above_, slope); }
   double lowest(double slope) const { return -least_offset(below_, -slope); }
   double room(double slope) const { return highest(slope) - lowest(slope); }
 
-  /// Returns where `value` has its only peak.
+  /// `value` must have only one peak.
   template <class Value>
   static double find_peak(double from, double to, const Value& value) {
     constexpr int kTurns = 100;  // enough for double precision
@@ -55,7 +54,7 @@ class Lines {
     return (from + to) / 2;
   }
 
-  /// Returns the slope closest to `limit` for which a line fits. One must fit for `best`.
+  /// Returns the slope closest to `limit` for which a line fits. For `best`, a line must fit.
   double find_last_slope(double best, double limit) const {
     if (room(limit) >= 0) return limit;
     double inside = best, outside = limit;
@@ -75,7 +74,7 @@ class Lines {
   std::vector<Point> above_, below_;
 };
 
-/// Fits the ends of collectives by medians: a rank that is delayed while it leaves is an outlier.
+/// Uses medians: a rank that leaves a collective late is an outlier.
 class Ends {
  public:
   Ends(std::span<const ClockBound> ends, std::int64_t origin) {
@@ -83,7 +82,6 @@ class Ends {
     std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) { return a.t < b.t; });
   }
   bool empty() const { return points_.empty(); }
-  /// Returns 0 with too few ends.
   double slope() const {
     const std::size_t third = points_.size() / 3;
     if (third < kEnough) return 0;
@@ -129,7 +127,6 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
   }
   const double from = lines.find_last_slope(best, -kMostDrift), to = lines.find_last_slope(best, kMostDrift);
   const Ends known_ends(ends, fit.origin_ns);
-  // Without ends, assume no drift.
   fit.drift = std::clamp(known_ends.empty() ? 0 : known_ends.slope(), from, to);
   const double highest = lines.highest(fit.drift), lowest = lines.lowest(fit.drift);
   fit.offset_ns =

@@ -1,8 +1,8 @@
-// Estimates offset and drift between two clocks.
+// Estimates offset and drift between two ranks' clocks.
 //
-// A message is received after it is sent; no rank leaves a barrier before the last has entered. Such pairs bound the
-// difference of clocks. The lines within all bounds give the error; the ends of collectives choose one, since all ranks
-// leave at about the same time.
+// A message is received after it is sent, and no rank leaves a barrier before the last has entered. Such pairs bound
+// the difference of the clocks. All ranks leave a collective at about the same time: the ends select one of the lines
+// within the bounds.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,26 @@
 
 namespace profshim::analysis_detail {
 
-/// At `at_ns` of the corrected clock, the reference is ahead by at most, or at least, `ahead_ns`.
+/// At `at_ns` of the corrected clock, the reference clock is ahead by at least (or at most) `ahead_ns`.
 struct ClockBound {
   std::int64_t at_ns = 0;
   double ahead_ns = 0;
 };
 
 struct ClockFit {
-  bool known = false;       // both kinds of bounds exist
-  bool consistent = false;  // a line is within all bounds
+  bool known = false;
+  bool consistent = false;  // a line fits all bounds
   std::int64_t origin_ns = 0;
   double offset_ns = 0;  // at origin_ns
-  double drift = 0;      // per nanosecond
-  double error_ns = 0;   // upper bound, from first_ns to last_ns
+  double drift = 0;      // nanoseconds per nanosecond
+  double error_ns = 0;   // upper bound between first_ns and last_ns
 };
 
 /// adjtime() and NTP slew by at most 500 ppm.
 inline constexpr double kMostDrift = 500e-6;
 
 /// `ends`: clock differences at the ends of collectives; may be empty. If no line fits (a clock was set), returns the
-/// line that breaks the bounds least, with the excess as error.
+/// line that violates the bounds least, with the excess as error.
 ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most,
                    std::span<const ClockBound> ends, std::int64_t first_ns, std::int64_t last_ns);
 

@@ -1,4 +1,3 @@
-// Looks up the arguments of an event.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +7,9 @@
 
 namespace profshim::analysis_detail {
 
-/// Returns null if the event has no such argument.
 const ReadEvent::ReadArg* find_arg(const ReadEvent& event, std::string_view key);
-/// Returns `otherwise` if the argument is missing or not an integer.
 std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int64_t otherwise);
-/// Returns "" if the argument is missing; JSON of a list or an object.
+/// A list or an object is returned as JSON.
 std::string_view text_arg(const ReadEvent& event, std::string_view key);
 
 }  // namespace profshim::analysis_detail

@@ -14,7 +14,6 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Sorts and joins intervals; drops empty ones.
 inline std::vector<Interval> merged(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   std::vector<Interval> result;

@@ -8,7 +8,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Sums over ranks (not `cpus`), divided by the measured time.
+/// All fields but `cpus` are sums over ranks, divided by the measured time.
 struct HostLoad {
   double ranks = 0, cpus = 0, waited = 0, process = 0, machine = 0, stolen = 0;
 };
@@ -50,9 +50,8 @@ std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, 
   }
   MachineLoad load;
   for (const auto& [name, host] : hosts) {
-    // Each rank has measured the whole machine: take the mean.
     const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
-    // Windows differ a little: the sum may exceed the CPUs.
+    // The ranks' windows differ a little, so their sum may exceed the CPUs.
     const double own = std::min(host.process, host.cpus);
     load.cpus += host.cpus;
     load.own += own;

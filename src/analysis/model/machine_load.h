@@ -1,4 +1,3 @@
-// Computes the load of a run's machines and its effect on step times.
 #pragma once
 
 #include <string>
@@ -20,18 +19,17 @@ std::optional<WindowLoad> window_load(const Timeline& timeline);
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks);
 
-/// Returns how many CPUs the rank used on average; -1 = unknown.
+/// Returns the average; -1 = unknown.
 double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 
-/// Returns how much the mean step may grow without a change of the program. Sums up:
-///  - Waits of ready threads for a CPU, over all ranks, since ranks wait for each other. At most twice the CPU time of
-///    other processes, which is counted in ticks of 10 ms: longer waits are the program's.
+/// Returns how much the mean step may grow without a change of the program, as a sum of:
+///  - Waits of ready threads for a CPU, on all ranks, because ranks wait for each other. The limit is twice the CPU
+///    time of other processes, which is counted in ticks of 10 ms.
 ///  - The job's share of the CPU time that the hypervisor took away.
-///  - Shared cores: threads on one core take up to twice as long.
+///  - Shared cores: a thread that shares its core takes up to twice as long.
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us);
 
-/// "other processes used 2.9 of 4 CPUs (before 0.1), ..."
 std::string load_words(const MachineLoad& base, const MachineLoad& run);
 
 }  // namespace profshim::analysis_detail

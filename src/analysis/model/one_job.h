@@ -1,4 +1,3 @@
-// Checks that traces are of one job.
 #pragma once
 
 #include <map>
@@ -10,7 +9,7 @@ namespace profshim::analysis_detail {
 
 class OneJob {
  public:
-  /// Throws std::runtime_error with one line that names two files of different jobs.
+  /// Throws std::runtime_error if the trace is of another job than an earlier trace.
   void add(const Timeline& timeline);
 
  private:
@@ -18,7 +17,7 @@ class OneJob {
     std::string path, run_name;
     int world_size = -1;
   };
-  std::map<std::string, Seen> runs_;  // by host, since each may make its own run name
+  std::map<std::string, Seen> runs_;  // by host: each host may make its own run name
   Seen sized_;                        // first trace with a world size
 };
 

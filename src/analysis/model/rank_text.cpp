@@ -22,7 +22,7 @@ void RankText::step(char c) {
     matched_ = 0;
     blank_ = false;
   }
-  // A mismatch can only start the key anew with its first character, a quote.
+  // In valid JSON, only the character that does not match, a quote, can start the key again.
   if (c == kKey[matched_]) {
     ++matched_;
   } else {

@@ -14,7 +14,7 @@ class RankText {
 
  private:
   void step(char c);
-  std::size_t matched_ = 0;  // characters of the key
+  std::size_t matched_ = 0;
   bool blank_ = false, done_ = false;
   int digits_ = 0;
   std::int64_t rank_ = 0;

@@ -1,4 +1,3 @@
-// Sums of times without overflow; statistics of durations.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +20,11 @@ constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
 }
 
-/// Returns a - b; the largest number on overflow.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
 
-/// 0 without values.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -35,7 +32,6 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// 0 without values.
 inline double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;

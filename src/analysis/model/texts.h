@@ -1,4 +1,3 @@
-// Interned texts of a trace.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,11 @@ class Texts {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque does not move its elements
+  std::deque<std::string> texts_;
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-/// Returns true for each TextId that matches. Tests each text once.
+/// The result is indexed by TextId.
 template <class Predicate>
 std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
   std::vector<bool> result(texts.size());

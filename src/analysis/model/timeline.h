@@ -1,4 +1,4 @@
-// Holds one rank's trace, of profshim or any Kineto (format: src/trace/schema.h). Not shared between threads.
+// One rank's trace, written by profshim or any Kineto. src/trace/schema.h describes the format.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ constexpr bool is_device_work(Kind kind) {
   return kind == Kind::kKernel || kind == Kind::kMemcpy || kind == Kind::kMemset;
 }
 
-/// A thread, or a stream (pid = device, tid = stream).
+/// A host thread or a device stream. For a stream, pid is the device and tid the stream.
 struct Track {
   std::int64_t pid = 0, tid = 0;
   TextId pid_text = 0, tid_text = 0;  // 0 = the file has a number
@@ -51,11 +51,11 @@ struct Slice {
   std::int64_t correlation = 0;  // joins a call and its device activity; 0 = none
   std::int64_t external_id = 0;  // joins an operator, its calls and their device activity; 0 = none
   std::int64_t bytes = -1;       // -1 = not given
-  std::int64_t flops = 0;        // of an operator
+  std::int64_t flops = 0;
   TextId name = 0;
   std::uint32_t track = 0;
   std::uint32_t communication = kNone;
-  TextId input_dims = 0;  // compact JSON; 0 unless TimelineOptions::input_dims
+  TextId input_dims = 0;  // compact JSON; needs TimelineOptions::input_dims
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // occupies no thread
   bool unfinished = false;    // running at the end of the trace
@@ -76,7 +76,7 @@ struct Communication {
   std::int64_t sequence = -1;
   std::int64_t peer = -1;           // rank in the group
   std::int64_t from = -1, to = -1;  // ranks in the job: "Src Rank", "Dst Rank"
-  // Of "MPI polling": number of polls, time in them.
+  // For "MPI polling": number of polls, and time in them.
   std::int64_t polls = 0, in_calls_ns = 0;
 };
 
@@ -110,13 +110,13 @@ struct Timeline {
   std::string backend, host;
   std::int64_t pid = -1;  // of the first host event
   std::int64_t base_time_ns = 0;
-  bool complete = true;  // false: the end of the job cut the window
+  bool complete = true;  // false: the job ended during the window
   bool truncated = false;
   std::uint64_t dropped = 0;
   bool profile_memory = false;
   std::optional<RecordingInfo> recording;  // only in traces of profshim
-  std::optional<MergedRankInfo> merged;    // in merged traces
-  std::vector<std::string> warnings;       // each starts with the path
+  std::optional<MergedRankInfo> merged;
+  std::vector<std::string> warnings;  // each starts with the path
 
   Texts texts;
   std::vector<Track> tracks;
@@ -129,13 +129,13 @@ struct Timeline {
 };
 
 struct TimelineOptions {
-  bool input_dims = false;  // keep "Input Dims"
+  bool input_dims = false;
 };
 
 /// Returns one timeline for each rank. Throws std::runtime_error with one line if the file is no trace or has no
-/// events. If it ends early, sets `truncated` and a warning.
+/// events. If the file ends early, sets `truncated` and a warning.
 std::vector<Timeline> load_timelines(const std::string& path, const TimelineOptions& options = {});
-/// Loads a trace from memory, plain or gzip; returns the first timeline.
+/// `bytes` may be gzip. Returns the first timeline.
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options = {});
 
 }  // namespace profshim::analysis_detail

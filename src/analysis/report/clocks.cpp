@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Groups traces by window: the n-th file of each rank is of the n-th window.
+/// Takes the n-th file of each rank for the n-th window.
 std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<TraceDescription>& traces) {
   std::map<int, std::vector<const TraceDescription*>> by_rank;
   for (const TraceDescription& t : traces) by_rank[t.rank].push_back(&t);
@@ -27,7 +27,6 @@ std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<T
   return windows;
 }
 
-/// An unknown error (< 0) counts as the worst.
 bool is_worse(const RankClock& a, const RankClock& b) {
   return (a.error_us < 0) != (b.error_us < 0) ? a.error_us < 0 : a.error_us > b.error_us;
 }

@@ -1,4 +1,3 @@
-// Reports CPU times, and whether ranks waited for CPUs.
 #pragma once
 
 #include <vector>
@@ -8,9 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Has no rows if the traces lack CPU times.
 ViewTable cpu_table(const std::vector<TraceDescription>& traces);
-/// Adds a sentence if a rank waited for CPUs a tenth of the time.
 void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,3 @@
-// Makes the report: passes each trace to all views.
 #include "profshim/analysis/report.h"
 
 #include <algorithm>
@@ -148,7 +147,6 @@ void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
                                     : "PyTorch's profiler (Kineto)");
 }
 
-/// Returns operators and calls of all ranks, by self time.
 ViewTable operators_of(const KeyTable& keys) {
   struct Sum {
     std::int64_t calls = 0;

@@ -71,7 +71,6 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   return ranks;
 }
 
-/// Returns the ranks whose times differ most from the medians.
 std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
   std::vector<std::pair<double, int>> unlike;
   for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
@@ -89,7 +88,7 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-/// Plots step times: a line per rank; with many ranks, the slowest and the range.
+/// With many ranks, draws only the slowest ranks and the range of all.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {
@@ -168,7 +167,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
                     ": those that differ most from the median.");
   }
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
-  int color = 0;  // parts keep their colors on every page
+  int color = 0;  // each part has one color on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
     ReportPlot::Series series{.label = label, .quiet = quiet, .color = color++};
     double sum = 0;

@@ -1,4 +1,3 @@
-// The report's section about steps.
 #pragma once
 
 #include <vector>

@@ -14,8 +14,7 @@ constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 16;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns the ranks that caused at least half as much waiting as the worst, if they are at most a quarter of all ranks
-/// and caused most of the waiting.
+/// Returns the ranks that caused most of the waiting, if they are at most a quarter of all ranks.
 std::set<int> late_ranks(const std::vector<std::pair<double, int>>& caused, double total_us, std::size_t ranks) {
   const double enough = total_us * (0.5 + 0.5 / static_cast<double>(ranks));
   std::set<int> found;
@@ -185,7 +184,7 @@ void Waits::judge(double window_us, std::vector<ReportFinding>& verdict) const {
   }
   std::sort(caused.begin(), caused.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   const double mean_wait_us = total_us_ / static_cast<double>(ranks_.size());
-  constexpr double kLittle = 0.02;  // of the recorded time
+  constexpr double kLittle = 0.02;  // share of the recorded time
   const std::string sentence = "A rank waited " + time_words(mean_wait_us) + " on average, " +
                                percent(mean_wait_us, window_us) + " of the recorded time";
   const auto late = late_ranks(caused, put_down_us, ranks_.size());

@@ -1,5 +1,3 @@
-// Finds who waited for whom. A rank's wait is its duration of a collective minus the shortest duration, that of the
-// last rank to enter. Clocks do not matter.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +13,13 @@ namespace profshim::analysis_detail {
 class Waits {
  public:
   void add(const CommsView::Instance& instance);
-  /// Adds plots and tables. Sorts the instances.
   void fill(ReportSection& section);
   /// `window_us`: mean recorded time of a rank.
   void judge(double window_us, std::vector<ReportFinding>& verdict) const;
 
  private:
   struct Rank {
-    std::int64_t met = 0, last = 0;  // its collectives; those it entered last
+    std::int64_t met = 0, last = 0;  // collectives of the rank; collectives that it entered last
     double waited_us = 0, caused_us = 0;
   };
   struct Instance {

@@ -1,4 +1,3 @@
-// Selects parts of views for a report.
 #pragma once
 
 #include <initializer_list>
@@ -13,10 +12,10 @@ namespace profshim::analysis_detail {
 /// Returns an empty table if the view has none with this key.
 const ViewTable& table_of(const View& view, std::string_view key);
 
-/// Returns these columns in this order. Skips keys that the table lacks.
+/// Skips keys that the table lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// If it drops rows, adds a note. `which` describes the kept rows there.
+/// Adds a note if it drops rows. In the note, `which` describes the kept rows.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
 /// Returns the rows of rank "all", or of the only rank.

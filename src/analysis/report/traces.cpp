@@ -13,7 +13,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// "device: dropped records" for device.dropped_records.
+/// Returns "device: dropped records" for device.dropped_records.
 std::string loss_words(std::string_view path) {
   std::string words;
   for (const char c : path) words += c == '_' ? std::string(" ") : c == '.' ? std::string(": ") : std::string(1, c);
@@ -54,7 +54,7 @@ TraceDescription describe(const Timeline& timeline) {
   return description;
 }
 
-/// Compares steps before times: activity may reach into the next window.
+/// Compares steps rather than times if possible: activity may reach into the next window.
 bool are_two_windows(const TraceDescription& a, const TraceDescription& b) {
   if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
   if (!a.steps.empty() && !b.steps.empty()) {
@@ -103,7 +103,7 @@ std::string twice_there(const std::vector<TraceDescription>& traces) {
 }
 
 void make_one_step(Timeline& timeline) {
-  std::unordered_map<std::uint32_t, double> in_calls;  // by track
+  std::unordered_map<std::uint32_t, double> in_calls;
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
   for (const Slice& s : timeline.slices) {
     first = std::min(first, s.begin_ns);

@@ -1,4 +1,3 @@
-// Loads the traces of a report and describes their losses.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace profshim::analysis_detail {
 
-/// A rank's clock, compared with the first rank's.
+/// A rank's clock compared with the first rank's clock.
 struct RankClock {
   int rank = -1;
   std::string host, clock;  // as in MergedRank
@@ -25,7 +24,7 @@ struct TraceDescription {
   std::string path, host, run_name, command, steps_source;
   int rank = -1, world_size = -1;
   bool ours = false;
-  bool complete = true;  // false: cut by the job's end
+  bool complete = true;
   bool limited = false;  // a limit of the spec closed the window
   bool cut_off = false;
   bool recovered = false;
@@ -43,14 +42,13 @@ struct LoadedTrace {
   TraceDescription description;
 };
 
-/// Loads all ranks of a file. Adds a merged trace's clocks to `clocks`.
+/// Adds the clocks of a merged trace to `clocks`.
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
-/// Returns "" if no two traces are of one rank and window; else a sentence that names two.
+/// Returns a sentence if two traces are of one rank and window, else "".
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
-/// Makes the trace one step, on the thread with the most time in calls.
 void make_one_step(Timeline& timeline);
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces);

@@ -1,4 +1,3 @@
-// Formats numbers for the sentences of a report.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +16,11 @@ std::string counted(Number n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }
 
-/// Returns an empty cell if the rank is unknown.
 inline Cell rank_cell(int rank) { return rank >= 0 ? Cell(std::int64_t{rank}) : Cell(); }
 
-/// "3"; "?" if the rank is unknown.
 inline std::string rank_name(int rank) { return rank >= 0 ? std::to_string(rank) : "?"; }
 
-/// "0-3, 7"
+/// Returns "0-3, 7" for 0, 1, 2, 3 and 7.
 inline std::string rank_list(const std::set<int>& ranks) {
   std::string text;
   for (auto at = ranks.begin(); at != ranks.end();) {
@@ -36,7 +33,6 @@ inline std::string rank_list(const std::set<int>& ranks) {
   return text;
 }
 
-/// "rank 3", "ranks 0-3"; "the one rank" if its number is unknown.
 inline std::string ranks_words(const std::set<int>& ranks) {
   if (ranks.size() == 1 && *ranks.begin() < 0) return "the one rank";
   return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
@@ -49,7 +45,6 @@ inline std::string percent(double part, double whole) {
   return text;
 }
 
-/// "1.25 ms", with about three digits.
 inline std::string time_words(double us) {
   const double scaled = us >= 999'500 ? us / 1e6 : us >= 999.5 ? us / 1e3 : us;
   const char* const unit = us >= 999'500 ? "s" : us >= 999.5 ? "ms" : "µs";

@@ -8,9 +8,7 @@
 namespace profshim::analysis_detail {
 
 std::string fixed(double value, int decimals, std::string_view unit = {});
-/// "33.33%"; "NaN" if the total is 0.
 std::string format_share(double part, double total);
-/// "1.50 KB", "-512 B".
 std::string format_bytes(double bytes);
 
 /// Counts characters as Python does.

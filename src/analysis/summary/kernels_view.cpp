@@ -18,7 +18,7 @@ std::string kind_name(Kind kind) {
 
 void KernelsView::add(const Timeline& timeline, int rank) {
   auto& rows = ranks_[rank];
-  std::vector<Row*> known(timeline.texts.size() * kDeviceKinds.size(), nullptr);  // by name and kind
+  std::vector<Row*> known(timeline.texts.size() * kDeviceKinds.size(), nullptr);
   for (const Slice& s : timeline.slices) {
     if (!is_device_work(s.kind)) continue;
     const auto kind =

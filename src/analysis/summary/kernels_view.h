@@ -1,4 +1,4 @@
-// profshim summary --kernels: device activity by name. Activity on two streams at a time counts twice, as in PyTorch's
+// profshim summary --kernels: device activity by name. Activity on two streams at once counts twice, as in PyTorch's
 // "Self CUDA time total".
 #pragma once
 

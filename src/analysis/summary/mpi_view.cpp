@@ -21,7 +21,7 @@ void MpiView::add(const Timeline& timeline, int rank) {
   const std::vector<bool> is_mpi = matching_texts(timeline.texts, [](std::string_view text) {
     return text.starts_with(schema::name::kMpiStart) || text == schema::name::kMpiPolling;
   });
-  std::vector<Row> rows(timeline.texts.size());  // by name
+  std::vector<Row> rows(timeline.texts.size());
   std::int64_t first = timeline.slices.front().begin_ns, last = first;
   for (const Slice& s : timeline.slices) {
     first = std::min(first, s.begin_ns);

@@ -1,6 +1,6 @@
 // profshim summary --mpi: calls by function. Bytes are the rank's own buffers. Shares are of the time from first to
-// last event; several threads may exceed 100 %. Time between the calls of a non-blocking operation does not count. "MPI
-// polling" stands for many calls.
+// last event; with several threads they may exceed 100 %. The time between the calls of a non-blocking operation does
+// not count.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class MpiView {
   struct Row {
     std::int64_t calls = 0, max_ns = 0;
     double total_ns = 0, bytes = 0;
-    bool has_bytes = false, has_max = true;  // the longest poll is unknown
+    bool has_bytes = false, has_max = true;  // has_max: false for polls
     void add(const Row& other);
   };
   struct RankRows {

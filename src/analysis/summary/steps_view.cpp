@@ -11,7 +11,7 @@ namespace {
 
 bool is_call(Kind kind) { return kind == Kind::kCpuOp || kind == Kind::kRuntime || kind == Kind::kDriver; }
 
-/// Returns which names are steps. Kineto wrote steps as operators in 2021, but they are no calls.
+/// In 2021 Kineto wrote steps as operators, but steps are no calls.
 std::vector<bool> step_names(const Timeline& timeline) {
   return matching_texts(timeline.texts,
                         [](std::string_view text) { return text.starts_with(schema::name::kStepStart); });

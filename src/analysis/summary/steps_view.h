@@ -3,11 +3,11 @@
 // On a "device": busy = any device of the rank is active; compute = a kernel that does not communicate runs;
 // communication = a collective kernel runs; exposed = communication without compute; idle = not busy.
 // On the "host", if no device was active: busy = the thread with the steps is in a recorded call; communication = the
-// call sends, receives or waits for ranks; compute = it does not.
+// call sends, receives or waits for ranks; compute = the call does none of these.
 //
-// A gap is longer than the threshold and has no device activity, no call on that thread, and no operator on another
-// thread. Communication there does not end a gap: a thread may always wait for messages. A gap in which step n begins
-// is "before" step n.
+// A gap is longer than the threshold and has no device activity, no call on the thread with the steps, and no operator
+// on another thread. Communication on another thread does not end a gap: such a thread may always wait for messages. A
+// gap in which step n begins is "before" step n.
 #pragma once
 
 #include <map>

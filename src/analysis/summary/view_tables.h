@@ -1,4 +1,3 @@
-// Reads and sorts tables by the keys of their columns.
 #pragma once
 
 #include <string_view>
@@ -10,10 +9,10 @@ namespace profshim::analysis_detail {
 /// Throws std::out_of_range if the table has no column with this key.
 std::size_t column_index(const ViewTable& table, std::string_view key);
 
-/// Returns the number in a cell; 0 if it has none.
+/// Returns 0 if the cell has no number.
 double number_of(const Cell& cell);
 
-/// Puts the largest numbers first. Keeps the order of equal rows.
+/// Keeps the order of equal rows.
 void sort_descending(ViewTable& table, std::string_view key);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,3 @@
-// Prints views as text, JSON and CSV.
 #include <algorithm>
 
 #include "cell_text.h"
@@ -13,7 +12,7 @@ using namespace analysis_detail;
 
 namespace {
 
-constexpr std::size_t kLongestName = 55;  // characters; keeps numbers on the screen
+constexpr std::size_t kLongestName = 55;  // characters
 
 std::string name_text(const std::string& name) {
   const std::string text = printable(name);
@@ -86,7 +85,6 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   out += "\n";
 }
 
-/// Three decimals: microseconds are exact to a nanosecond.
 int decimals_of(Unit unit) { return unit == Unit::kRate ? 6 : 3; }
 
 void write_cell(JsonWriter& json, const Cell& cell, Unit unit) {

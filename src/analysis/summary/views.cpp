@@ -1,4 +1,3 @@
-// Makes the chosen views; reads each file once.
 #include "profshim/analysis/views.h"
 
 #include "analysis/model/one_job.h"

@@ -1,4 +1,3 @@
-// Checks that all traces that a spec's [check] expects are present.
 #include <algorithm>
 
 #include "profshim/analysis.h"

@@ -27,8 +27,7 @@
 //   42 M    one spec on all ranks of a window (profshim only)
 //
 // clang-format on
-// Item 30 (all ranks have the same n-th NCCL collective) needs several files and is not checked. Kineto writes no b/e
-// pairs; all known readers skip profshim's.
+// Item 30 (all ranks have the same n-th NCCL collective) needs several files and is not checked.
 #include <algorithm>
 #include <regex>
 #include <set>

@@ -1,4 +1,3 @@
-// Collects findings of `profshim verify`.
 #pragma once
 
 #include <string>
@@ -12,10 +11,9 @@ namespace profshim::analysis_detail {
 
 class Findings {
  public:
-  /// `what` must be a literal. Equal item and `what` make one finding.
+  /// `what` must be a literal. Equal `item` and `what` make one finding.
   void must(int item, std::string_view what, const std::string& where = {}) { add(item, true, what, where); }
   void should(int item, std::string_view what, const std::string& where = {}) { add(item, false, what, where); }
-  /// Sorts the findings by item.
   void move_to(std::vector<Finding>& report);
 
  private:
@@ -27,7 +25,7 @@ class Findings {
   std::vector<Entry> entries_;
 };
 
-/// "'MPI_Wait' at byte 4711"; cuts long names.
+/// Returns "'MPI_Wait' at byte 4711"; cuts long names.
 std::string where_is(const ReadEvent& event);
 std::string where_is(std::uint64_t offset);
 

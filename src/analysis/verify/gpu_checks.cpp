@@ -26,7 +26,7 @@ bool is_list_of(const ReadEvent& event, std::string_view key, std::ptrdiff_t siz
          std::count(arg->text.begin(), arg->text.end(), ',') == size - 1;
 }
 
-// CUPTI adds suffixes like _v7000 or _ptsz; the _v2 of cudaStreamGetCaptureInfo_v2 is none of these.
+// CUPTI adds suffixes such as _v7000 or _ptsz. The _v2 of cudaStreamGetCaptureInfo_v2 belongs to the name.
 bool has_version_suffix(std::string_view name) {
   if (name.ends_with("_ptsz") || name.ends_with("_ptds")) return true;
   const std::size_t at = name.rfind("_v");
@@ -41,7 +41,7 @@ bool is_kernel_of_nccl(std::string_view name) {
   return name.starts_with(schema::name::kNcclStart) && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
 }
 
-// True for "HtoD" or "PtoP": host, device, array, peer.
+// Accepts "HtoD", "PtoP" and the like: host, device, array, peer.
 bool is_copy_kind(std::string_view text) {
   constexpr std::string_view kEnds = "HDAP";
   return text.size() >= 4 && kEnds.find(text[0]) != std::string_view::npos && text.substr(1, 2) == "to" &&
@@ -82,12 +82,12 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   const std::int64_t device = integer_arg(event, schema::arg::kDevice, integer_arg(event, schema::arg::kInDevice, -1));
   const std::int64_t stream = integer_arg(event, schema::arg::kStream, -1),
                      correlation = integer_arg(event, schema::arg::kCorrelation, -1);
-  constexpr std::int64_t kRanksApart = 1000;  // between ranks' pids, or a multiple
+  constexpr std::int64_t kRanksApart = 1000;  // pids of ranks are a multiple of this apart
   const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
-  constexpr std::int64_t kContextsApart = 100'000'000;  // between tids of contexts with equal stream numbers
+  constexpr std::int64_t kContextsApart = 100'000'000;  // tids of contexts with equal stream numbers are this far apart
   if (stream <= 0 || !event.tid_is_number || (event.tid % kContextsApart != stream && !merged)) {
     findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
   }
@@ -151,7 +151,7 @@ void GpuChecks::on_copy(const ReadEvent& event) {
 }
 
 void GpuChecks::on_api_call(const ReadEvent& event) {
-  // Recorded without CUPTI: a correlation could link to other activity.
+  // Such calls are recorded without CUPTI: a correlation id could link to other activity.
   if (find_arg(event, schema::arg::kSeenBy) != nullptr) {
     if (find_arg(event, schema::arg::kCorrelation) != nullptr) {
       findings_.must(15, "a call that was seen by symbol with a correlation", where_is(event));
@@ -254,7 +254,7 @@ void GpuChecks::check_flows() {
   const auto meets = [](const std::vector<Row>& rows, const Row& row) {
     const auto [first, last] = rows_with(rows, row.link);
     return std::any_of(first, last, [&](const Row& r) {
-      return r.track == row.track && r.ts_ns == row.ts_ns && r.offset > row.offset;  // behind its slice in the file
+      return r.track == row.track && r.ts_ns == row.ts_ns && r.offset > row.offset;  // the flow comes after its slice
     });
   };
   for (const Row& work : gpu_) {

@@ -26,7 +26,6 @@ class GpuChecks {
     std::uint64_t track;
     std::uint64_t offset : 62, launches_graph : 1, records_event : 1;
   };
-  /// A record_param_comms.
   struct Operation {
     std::int64_t link, begin_ns, end_ns;
     std::uint64_t track;

@@ -1,4 +1,4 @@
-// Checklist items (checklist.cpp) about the members of a trace beside its events.
+// Checklist items (checklist.cpp) about the members of a trace other than traceEvents.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace profshim::analysis_detail {
 
 class HeaderChecks {
  public:
-  /// Both arguments must outlive it.
+  /// Both arguments must outlive the object.
   HeaderChecks(FileReport& report, Findings& findings) : report_(report), findings_(findings) {}
 
-  /// Not to be called for traceEvents.
+  /// Do not call this for traceEvents.
   void on_member(std::string_view key, std::string_view json, bool before_events);
   /// `rank_in_text`: the rank that HTA's text search finds; < 0 = none.
   void finish(std::int64_t rank_in_text);

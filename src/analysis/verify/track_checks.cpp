@@ -10,7 +10,6 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// A smaller overlap is a rounding error of the writer.
 constexpr std::int64_t kRoundingNs = 1000;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -22,7 +21,7 @@ std::uint64_t identity(bool is_number, std::int64_t number, std::string_view tex
   return is_number ? std::hash<std::int64_t>{}(number) : ~std::hash<std::string_view>{}(text);
 }
 
-// Like HTA's pattern: ProfilerStep\s*#\s*(\d+)
+// Follows HTA's pattern ProfilerStep\s*#\s*(\d+).
 bool step_number(std::string_view name, std::int64_t& number) {
   const auto skip_blanks = [&] { name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size())); };
   skip_blanks();
@@ -74,7 +73,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
   std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
-  std::vector<std::int64_t> open;  // ends of enclosing slices
+  std::vector<std::int64_t> open;
   for (const Slice& slice : slices) {
     while (!open.empty() && open.back() <= slice.begin_ns) open.pop_back();
     if (!open.empty() && slice.end_ns > open.back()) {
@@ -86,7 +85,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
       } else {
         findings.should(23, "slices of one thread overlap and do not nest", where_is(slice.offset));
       }
-      // Keeps the later end, so that one overlap is reported once.
+      // Keep the later end, so that one overlap is reported once.
       while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
     }
     open.push_back(slice.end_ns);

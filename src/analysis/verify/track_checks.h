@@ -13,7 +13,8 @@ namespace profshim::analysis_detail {
 class TrackChecks {
  public:
   void on_event(const ReadEvent& event);
-  /// Returns the numbers of the ProfilerSteps in order of time; of a merged trace, those of the first process.
+  /// Returns the numbers of the ProfilerSteps in order of time. In a merged trace, these are the steps of the first
+  /// process.
   std::vector<std::int64_t> finish(Findings& findings, bool merged);
 
  private:
@@ -22,7 +23,7 @@ class TrackChecks {
     std::uint64_t offset;
   };
   struct AsyncEnd {
-    std::uint64_t key;  // hash of category, id and process
+    std::uint64_t key;
     std::int64_t ts_ns;
     std::uint64_t offset : 63, ends : 1;
   };

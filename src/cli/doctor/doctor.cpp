@@ -1,4 +1,3 @@
-// profshim doctor: prints what would be recorded of a program on this machine, and what would not.
 #include "doctor.h"
 
 #include <algorithm>
@@ -96,7 +95,6 @@ int run(int argc, char** argv) {
       .shown_as("FILE");
   arguments.footer("Example:\n  profshim doctor -- mpirun -n 4 ./heat\n\n" + std::string(kExitStatus) +
                    "\nA problem is something that would not be recorded.");
-  // Words after -- belong to the job.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
   int status = kSuccess;

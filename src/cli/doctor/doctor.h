@@ -1,4 +1,3 @@
-// `profshim doctor`: collects notes about this machine and one program.
 #pragma once
 
 #include <string>
@@ -16,7 +15,7 @@ struct Note {
     kUnrecorded,  // `text` says why
   };
   Verdict verdict = Verdict::kFact;
-  std::string subject;  // "clock", "MPI", "MPI_Pready"
+  std::string subject;
   std::string text;
 };
 
@@ -36,16 +35,15 @@ class Notes {
 };
 
 void examine_machine(Notes& notes);
-/// Returns the libprofshim.so beside the tool or in ../lib; "" = none.
 std::string library_of_tool();
 
 struct Program {
   std::string path;                 // "" = not found
   std::string script;               // if path is an interpreter
-  std::vector<std::string> behind;  // launchers and scripts that start it
+  std::vector<std::string> behind;  // launchers and scripts that start the program
   std::string problem;
 };
-/// Finds the program that `command` would run; runs nothing.
+/// Runs nothing.
 Program find_program(const std::vector<std::string>& command);
 
 void examine_program(const Program& program, const Spec& spec, Notes& notes);

@@ -15,7 +15,6 @@
 namespace profshim::cli::doctor {
 namespace {
 
-// Checks every access against the file's size.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) {
@@ -148,7 +147,6 @@ ElfImage read_elf(const std::string& path) {
 
 std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& image) {
   std::vector<LoadedFile> files;
-  // Only glibc's --list is known to run no code of the program.
   const std::string loader = image.interpreter.substr(image.interpreter.rfind('/') + 1);
   if (loader.rfind("ld-linux", 0) != 0 && loader.rfind("ld64.so", 0) != 0) return files;
 

@@ -1,4 +1,3 @@
-// Reads ELF files for the doctor.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@ namespace profshim::cli::doctor {
 struct ElfImage {
   bool readable = false;
   std::string problem;
-  bool is_64_bit = false;  // else nothing below is set
+  bool is_64_bit = false;  // if false, nothing below is set
   std::uint16_t machine = 0;
   std::string interpreter;  // PT_INTERP; "" = static, or a library
   bool dynamic = false;
@@ -28,7 +27,7 @@ ElfImage read_elf(const std::string& path);
 struct LoadedFile {
   std::string name, path;
 };
-/// Uses ld.so --list, which runs no code of the program. Empty if the loader is not glibc's.
+/// Uses ld.so --list, which runs no code of the program. The result is empty if the loader is not glibc's.
 std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& image);
 
 }  // namespace profshim::cli::doctor

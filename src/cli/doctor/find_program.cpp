@@ -1,4 +1,3 @@
-// Finds the program that a command line runs.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,7 +175,7 @@ std::string script_of(const std::vector<std::string>& command) {
 Program find_program(const std::vector<std::string>& command) {
   Program program;
   std::vector<std::string> rest = command;
-  // Bounded: a #! line may name its own file.
+  // The loop is bounded: a #! line may name its own file.
   for (int depth = 0; depth < 16 && !rest.empty(); ++depth) {
     const std::string path = on_path(rest[0]);
     if (path.empty()) {

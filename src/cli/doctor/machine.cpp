@@ -1,4 +1,3 @@
-// Examines this machine for the doctor.
 #include <gnu/libc-version.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -65,7 +64,7 @@ void note_shared_memory(Notes& notes) {
 
 void note_launchers(Notes& notes) {
   std::string found;
-  std::set<std::string> seen;  // PATH often has a folder twice
+  std::set<std::string> seen;
   std::istringstream folders(getenv("PATH") != nullptr ? getenv("PATH") : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::error_code error;
@@ -99,7 +98,7 @@ bool is_nvtx_chained() {
          (std::string_view(chained) == "1" || std::string_view(chained) == taken);
 }
 
-// In a job, libprofshim.so also finds a CUPTI that is mapped or lies beside the job's libcudart.
+// In a job, libprofshim.so also finds a CUPTI that is already mapped or lies beside the job's libcudart.
 void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
   notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);

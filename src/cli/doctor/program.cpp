@@ -1,4 +1,3 @@
-// Examines a program for the doctor.
 #include <elf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -78,7 +77,7 @@ void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   };
   unique(hooked), unique(unhooked), unique(profiling);
   if (!hooked.empty()) notes.recorded("MPI calls", std::to_string(hooked.size()) + " functions: " + joined(hooked));
-  // A fact, not a loss: functions without a hook move no data.
+  // This is no loss: functions without a hook move no data.
   if (!unhooked.empty()) notes.fact("MPI calls", "no hook, not recorded: " + joined(unhooked));
   if (!profiling.empty())
     notes.unrecorded("MPI calls", "called by PMPI names, which have no hooks: " + joined(profiling));
@@ -130,7 +129,7 @@ void note_cuda(const std::vector<Loaded>& all, Notes& notes) {
     const std::string name = loaded.path.substr(loaded.path.rfind('/') + 1);
     const bool is_cuda = starts_with(name, "libcudart.so") || starts_with(name, "libcuda.so");
     if (!is_cuda && !loaded.image.holds_cudart) continue;
-    // Static and dynamic runtimes call the driver, which loads the injection library.
+    // Both runtimes call the driver, which loads the injection library.
     notes.recorded("CUDA", std::string(is_cuda ? "dynamic runtime" : "static runtime") + " (" + loaded.path +
                                "): calls and device activity through CUPTI, which is loaded at cuInit");
     return;

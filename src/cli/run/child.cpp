@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Written before the signals are unblocked.
+// This is set before the signals are unblocked.
 volatile sig_atomic_t child_pid = 0;
 
 void forward(int signal, siginfo_t* info, void*) {
-  // Signals from the terminal (si_code > 0) go to the whole foreground process group: the child has them already.
+  // A signal from the terminal (si_code > 0) goes to the whole foreground process group: the child has it already.
   const int saved = errno;
   if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal);
   errno = saved;

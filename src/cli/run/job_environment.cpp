@@ -37,7 +37,7 @@ std::string merged_overrides(const LoadedSpec& loaded) {
   return out;
 }
 
-/// The library reads these itself; they set no key of the spec.
+/// The library reads these variables itself; they set no key of the spec.
 bool is_read_in_job(std::string_view variable) {
   return variable == "PROFSHIM_CUPTI" || variable == "PROFSHIM_NVTX_CHAIN";
 }
@@ -83,7 +83,7 @@ void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, c
   if (const std::string overrides = merged_overrides(loaded); !overrides.empty()) {
     setenv("PROFSHIM_SET", overrides.c_str(), 1);
   }
-  // Set no name if a launcher starts `profshim run` once per rank: then the job's identity names the run.
+  // If a launcher starts `profshim run` once per rank, set no name: the job's identity then names the run.
   if (loaded.spec.profile.run_name.empty() && rank_from_environment().rank < 0) {
     const std::string name = program.substr(program.rfind('/') + 1) + "-" + local_time_text();
     setenv("PROFSHIM_RUN_NAME", name.c_str(), 1);

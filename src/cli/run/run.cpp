@@ -1,4 +1,3 @@
-// profshim run: runs a command with the library preloaded, then recovers spools of killed processes.
 #include <glob.h>
 
 #include <algorithm>
@@ -23,7 +22,7 @@ struct RunOptions {
   SpecOptions spec;
 };
 
-/// Returns folders that match output.folder; variables such as {host} and {pid} match any text.
+/// Variables of output.folder such as {host} and {pid} match any text.
 std::vector<std::string> folders_of_run(const Spec& spec) {
   std::string pattern;
   const std::string& folder = spec.output.folder;
@@ -48,7 +47,7 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
 }
 
 void recover_all(const SpecSources& sources) {
-  // Includes the run name from prepare_environment().
+  // The environment has the run name that prepare_environment() set.
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
   // With `mpirun ... profshim run`, the first rank to end must not report the others as running.

@@ -1,4 +1,3 @@
-// profshim check: checks a spec with the library's own code.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +37,6 @@ Problem warning_about(const LoadedSpec& loaded, std::string key, std::string mes
   return problem;
 }
 
-/// Uses the same estimate as `profshim explain`.
 void add_size_warnings(LoadedSpec& loaded) {
   const Schedule& schedule = loaded.spec.schedule;
   if (loaded.spec.steps.source == StepSource::kNone) return;

@@ -1,4 +1,3 @@
-// Estimates size and cost of a spec's longest window.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@ namespace profshim::cli {
 
 inline constexpr std::int64_t kEventsPerStep = 1000;
 
+/// For the longest window of a spec.
 struct Estimate {
   double events = 0, trace_bytes = 0, gzip_bytes = 0, memory_bytes = 0, microseconds_per_step = 0;
 };
@@ -19,7 +19,7 @@ Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, s
 
 std::string size_text(double bytes);
 
-/// Returns a power of two: the schedule is over at this step; 2^60 = never.
+/// Returns a power of two: the schedule is over at this step. 2^60 = never.
 std::int64_t steps_until_over(const Schedule& schedule);
 
 struct SizeWarning {

@@ -1,4 +1,3 @@
-// profshim explain: prints the spec in force, and the resulting ranks, windows and files.
 #include <unistd.h>
 
 #include <cinttypes>
@@ -37,7 +36,7 @@ struct Plan {
   std::vector<int> ranks;
   std::vector<PlannedWindow> windows;
   bool windows_go_on = false;
-  std::vector<PlannedFile> files;  // at most 10,000
+  std::vector<PlannedFile> files;
   std::size_t files_in_all = 0;
   std::string folder, run_name;
 };

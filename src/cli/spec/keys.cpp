@@ -1,4 +1,3 @@
-// profshim keys: prints the parser's key table.
 #include <cstdio>
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 namespace profshim::cli {
 namespace {
 
-/// Computed, not iterated: a window may hold very many steps.
+/// Does not iterate over steps: a window may hold very many.
 std::int64_t last_step_of(const Schedule& schedule, std::int64_t first) {
   if (schedule.steps.empty()) {
     std::int64_t last = 0;

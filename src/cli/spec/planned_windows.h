@@ -1,4 +1,3 @@
-// The windows that a schedule opens in a job of given length.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// profshim schedule: prints the schedule's action at each step.
 #include <cstdint>
 #include <cstdio>
 #include <string>

@@ -1,4 +1,3 @@
-// Command-line options for a spec, and output of its problems.
 #pragma once
 
 #include <string>
@@ -16,11 +15,11 @@ struct SpecOptions {
   std::vector<std::string> set;
 
   void add_to(Arguments& arguments);
-  /// Adds these options to the environment's settings. `file` replaces PROFSHIM_SPEC unless "".
+  /// Adds these options to the environment's settings. `file` replaces PROFSHIM_SPEC unless it is "".
   SpecSources sources(const Arguments& arguments, const std::string& file) const;
 };
 
-/// Loads a file without the environment's overrides; no file if `path` is "". Prints problems.
+/// Ignores the environment. Loads no file if `path` is "". Prints problems.
 bool load_spec_file(const std::string& path, LoadedSpec& spec);
 
 void print_problems(const std::vector<Problem>& problems);

@@ -1,4 +1,3 @@
-// profshim compare: compares two runs, or one run with rules, for CI.
 #include "profshim/analysis/compare.h"
 
 #include <cstdio>
@@ -24,7 +23,6 @@ struct Options {
   CompareOptions how;
 };
 
-/// Thrown after collect_traces() has printed the reason.
 struct NoTraces {};
 
 RunProfile profile(const std::vector<std::string>& paths, bool rules) {

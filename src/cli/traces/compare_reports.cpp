@@ -108,7 +108,7 @@ std::string notes(const Comparison& c, const char* start) {
 
 std::string cut(const std::string& name) {
   if (name.size() <= kWidestName) return name;
-  // Keeps the end, too: its template arguments distinguish kernels.
+  // Keeps the end of the name as well: template arguments distinguish kernels.
   std::size_t head = kWidestName * 2 / 3, tail = name.size() - (kWidestName - head - 3);
   const auto inside = [&](std::size_t i) { return (static_cast<unsigned char>(name[i]) & 0xC0) == 0x80; };
   while (head > 0 && inside(head)) --head;

@@ -1,4 +1,3 @@
-// Renders the result of `profshim compare` in four formats.
 #pragma once
 
 #include <string>
@@ -11,7 +10,8 @@ std::string compare_headline(const Comparison& comparison);
 std::string compare_text(const Comparison& comparison);
 std::string compare_json(const Comparison& comparison);
 std::string compare_markdown(const Comparison& comparison, const std::string& title);
-/// Has a test case per rule and regression. If no count regressed, one test case covers all counts; so for times.
+/// Has a test case per rule and per regression. If no count regressed, one test case covers all counts; likewise for
+/// times.
 std::string compare_junit(const Comparison& comparison);
 
 }  // namespace profshim::cli

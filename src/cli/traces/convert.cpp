@@ -1,4 +1,3 @@
-// profshim convert: converts traces to Perfetto's format or Parquet.
 #include "profshim/convert.h"
 
 #include <cstdio>

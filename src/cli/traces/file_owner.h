@@ -1,19 +1,17 @@
-// Lets root work on a user's files with that user's rights.
 #pragma once
 
 #include <sys/stat.h>
 
 namespace profshim::cli {
 
-/// While an object lives, new files get the owner's permissions, and root reaches only the owner's files. Applies to
-/// the whole process.
+/// While an object lives, new files get the owner's permissions, and root reaches only the owner's files. This holds
+/// for the whole process.
 class ActAsOwner {
  public:
   explicit ActAsOwner(const struct stat& file);
   ~ActAsOwner();
   ActAsOwner(const ActAsOwner&) = delete;
   ActAsOwner& operator=(const ActAsOwner&) = delete;
-  /// False if root could not become the file's owner.
   bool ok() const { return ok_; }
 
  private:

@@ -1,4 +1,3 @@
-// profshim ls: lists a run folder from its manifests and flags inconsistencies.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -103,7 +102,7 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
-// Flags spools of ended processes: these hold unwritten events.
+// The spool of an ended process holds unwritten events.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   for (const Manifest& m : manifests) {
     std::error_code error;

@@ -1,4 +1,3 @@
-// profshim merge: merges traces of several ranks into one.
 #include "profshim/analysis/merge.h"
 
 #include <unistd.h>

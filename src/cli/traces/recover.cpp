@@ -1,4 +1,3 @@
-// profshim recover: writes the traces of processes that were killed.
 #include "recover.h"
 
 #include <fcntl.h>
@@ -63,7 +62,7 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
   if (lstat(path.c_str(), &file) != 0) return refuse(path, std::strerror(errno), notes);
   const std::string whole = absolute_path(path);
   if (S_ISLNK(file.st_mode)) {
-    // `path` is a link in a run folder: traces go to that folder, even if it was moved.
+    // `path` is a link in a run folder: traces go to that folder, even if the folder was moved.
     const std::size_t slash = whole.rfind('/');
     const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
     if (!folder.fd) return refuse(path, std::strerror(errno), notes);

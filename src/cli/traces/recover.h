@@ -1,4 +1,3 @@
-// Recovers a run folder, for `profshim recover` and `profshim run`.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@ namespace profshim::cli {
 
 using output::RecoverNote;
 
-/// With `quiet`, notes only recovered traces and failures. Returns an exit status; without spools, kSuccess.
+/// With `quiet`, notes only recovered traces and failures. Returns an exit status.
 int recover_folder(const std::string& folder, bool quiet, std::vector<RecoverNote>& notes);
 
 }  // namespace profshim::cli

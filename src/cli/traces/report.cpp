@@ -1,4 +1,3 @@
-// profshim report: writes an HTML report.
 #include "profshim/analysis/report.h"
 
 #include <cstdio>

@@ -1,4 +1,3 @@
-// profshim summary: prints PyTorch's key_averages() and other views.
 #include "profshim/analysis/summary.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace profshim::cli {
 namespace {
 
 constexpr std::int64_t kRowLimit = 20;
-constexpr int kDecimals = 3;  // of microseconds, down to nanoseconds
+constexpr int kDecimals = 3;  // microseconds with nanosecond digits
 
 struct Options {
   std::vector<std::string> paths;
@@ -70,8 +69,6 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   const std::size_t shown = table_rows(table, style).size(), all = table_rows(table, whole).size();
   if (shown < all) std::printf("Rows: %zu of %zu; --row-limit -1 shows all\n", shown, all);
 }
-
-// JSON has times in microseconds.
 
 void write_row(JsonWriter& json, const KeyRow& row) {
   const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };

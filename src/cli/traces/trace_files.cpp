@@ -23,7 +23,7 @@ std::string_view without_gz(std::string_view name) {
 
 bool is_manifest_name(std::string_view name) { return name.starts_with("manifest-rank") && name.ends_with(".json"); }
 
-/// True for a path that leads out of its folder: a manifest can name any path.
+/// True for a path outside its folder: a manifest can name any path.
 bool leads_out(const fs::path& file) {
   return file.is_absolute() || std::find(file.begin(), file.end(), fs::path("..")) != file.end();
 }
@@ -44,7 +44,7 @@ std::map<std::string, std::string> traces_in_manifests(const std::string& folder
   return result;
 }
 
-/// Caches manifests, for the main thread only.
+/// Call this only on the main thread: the cache of manifests is not locked.
 std::string window_in_manifests(const std::string& path) {
   static std::map<std::string, std::map<std::string, std::string>> known;
   std::error_code error;

@@ -1,4 +1,3 @@
-// Finds traces by name and by manifest.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace profshim::cli {
 
-/// Returns false for a hidden file, which is still being written.
+/// Returns false for a hidden file: such a file is still being written.
 bool is_trace_name(std::string_view name);
 
 /// Also returns traces that only a manifest names ("trace.json"). Adds unreadable folders to `unread`.

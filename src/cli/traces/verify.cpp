@@ -1,4 +1,3 @@
-// profshim verify: checks traces against the needs of programs that read Kineto traces.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,3 @@
-// A batch of rows in Arrow's memory layout.
 #pragma once
 
 #include <array>
@@ -12,21 +11,20 @@
 
 namespace profshim::convert_detail {
 
-/// One column; rows that are not set are null.
+/// Rows that are not set are null.
 class Column {
  public:
   void open(ColumnType type, std::size_t rows);
   void set(std::size_t row, std::int64_t value);
   void set(std::size_t row, std::string_view text);
-  /// Call it for every row of a kText column, in order.
+  /// Call this for every row of a kText column, in order.
   void end_row(std::size_t row);
   void clear(std::size_t rows);
 
   ColumnType type() const { return type_; }
   bool is_empty() const { return set_ == 0; }
   std::size_t text_bytes() const { return text_.size(); }
-  /// Arrow's buffers. validity: bit N % 8 of byte N / 8 is 1 if row N is set. values: numbers, dictionary indices, or
-  /// offsets into text (kText). text: the texts of the dictionary or the rows.
+  /// Buffers in Arrow's memory layout: values() holds numbers, dictionary indices, or offsets into text() (kText).
   std::string_view validity(std::size_t rows) const;
   std::string_view values(std::size_t rows) const;
   std::string_view text() const { return text_; }

@@ -1,4 +1,3 @@
-// Converts traces to Parquet in two passes: reads values that all rows share, then writes the rows.
 #include "profshim/convert.h"
 
 #include <algorithm>
@@ -223,7 +222,7 @@ void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
 
 void convert_all(const ParquetOptions& options, ConvertResult& result) {
   const bool into_folder = options.out.ends_with('/');
-  Outputs outputs;  // declared before `out`: removes files after the Python process has ended
+  Outputs outputs;  // declared before `out`: files are removed after the Python process has ended
   ParquetProcess out(options.python);
   PartNames names(options.out);
   Batch batch;

@@ -1,4 +1,4 @@
-// FileInfo: values that all rows of a trace share, read by a first pass.
+// Values that all rows of a trace share. A first pass reads them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// A Python process that writes Parquet with pyarrow.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +9,7 @@
 
 namespace profshim::convert_detail {
 
-/// Failures throw std::runtime_error.
+/// Writes Parquet with pyarrow in Python. Failures throw std::runtime_error.
 class ParquetProcess {
  public:
   explicit ParquetProcess(const std::string& python);

@@ -1,5 +1,4 @@
-// The Python script that ParquetProcess runs: reads Arrow buffers from stdin and writes Parquet. Prints "ok" at the
-// start and after "close", or one error line.
+// The Python script of ParquetProcess. It prints "ok" at the start and after "close", or one error line.
 #pragma once
 
 namespace profshim::convert_detail {

@@ -1,4 +1,3 @@
-// Converts to Perfetto in two passes: the first makes the plan, the second writes packets.
 #include "convert.h"
 
 #include <algorithm>
@@ -76,7 +75,7 @@ class SecondPass {
   }
 
  private:
-  /// A text loses its quotes; Perfetto parses other values as JSON.
+  /// Removes the quotes of a text. Perfetto parses all other values as JSON.
   ReadEvent::ReadArg member(const std::string& key, const std::string& json) {
     ReadEvent::ReadArg arg{.key = key, .kind = ReadEvent::ReadArg::Kind::kJson, .text = json};
     if (!json.starts_with('"')) return arg;

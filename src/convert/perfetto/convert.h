@@ -1,4 +1,3 @@
-// Converts a trace to Perfetto's protobuf.
 #pragma once
 
 #include <functional>
@@ -10,10 +9,10 @@
 
 namespace profshim::convert_detail {
 
-/// Called twice: must read the same trace each time.
+/// Is called twice and must read the same trace each time.
 using ReadTrace = std::function<ReadResult(const TraceVisitor&)>;
 
-/// Returns false if the trace cannot be read (result.error). The sink reports write errors.
+/// Returns false, and sets result.error, if the trace cannot be read. The sink reports write errors.
 bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& sink, ConvertResult& result);
 
 }  // namespace profshim::convert_detail

@@ -1,4 +1,3 @@
-// Writes Perfetto's protobuf packets. Names and repeated texts are interned.
 #pragma once
 
 #include <array>
@@ -30,7 +29,7 @@ class Packets {
   void start(const Plan& plan);
   void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
 
-  // These append to `out`, to be written later; interned texts are written at once.
+  // Packets are appended to `out`, to be written later. Interned texts are written at once.
   void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
              std::span<const ArrowEnd> arrows);
   void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
@@ -40,9 +39,8 @@ class Packets {
   void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
 
   void write(std::string_view packets);
-  /// Forgets interned texts if they take too much memory. Call only if write() got all packets.
+  /// Forgets interned texts if they take too much memory. Call this only if write() got all packets.
   void bound_memory();
-  /// False after any write error.
   bool finish();
   bool failed() const { return failed_; }
   std::uint64_t bytes() const { return bytes_; }

@@ -223,8 +223,8 @@ bool Plan::fits(const Slice& slice, Subtrack& subtrack, Scope scope, const std::
   return slice.end_ns <= inner_end && subtrack.open.size() < kMostDepth;
 }
 
-/// Perfetto processes packets of equal time in file order, and an end closes the innermost slice. So packets of ends
-/// come first, then those of begins, the longest slice first.
+/// Perfetto processes packets of equal time in file order, and an end packet closes the innermost slice. So end packets
+/// come first, then begin packets, the longest slice first.
 void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Subtrack>& subtracks) {
   const Slice& slice = slices_[at];
   std::size_t chosen = 0;

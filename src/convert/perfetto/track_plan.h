@@ -1,4 +1,3 @@
-// Plan of a converted trace: tracks, overflow tracks for slices that do not nest, packet order, arrows.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +46,7 @@ struct ArrowEnd {
   std::uint32_t slice = 0;
   std::uint64_t arrow = 0;
   bool arrives = false;
-  bool at_end = false;  // the slice's end packet carries it
+  bool at_end = false;  // the end packet of the slice carries the arrow
 };
 
 class AsyncPairs {
@@ -76,7 +75,7 @@ class Plan {
   struct Placed {
     std::uint64_t uuid = 0;
     std::int64_t end_ns = 0;
-    std::uint32_t written_with = 0;  // the slice with which its packets are written: itself or a later one
+    std::uint32_t written_with = 0;  // the slice with which these packets are written: this slice or a later one
     std::uint32_t order = 0;
   };
   Placed placed(std::uint32_t slice) const;
@@ -105,12 +104,12 @@ class Plan {
     std::uint32_t track, number;
     std::uint32_t slice;
     char phase;
-    bool to_next;  // binds to the next slice, not the enclosing one
+    bool to_next;  // binds to the next slice, not to the enclosing slice
   };
   struct Subtrack {
     std::vector<std::uint32_t> open;  // indices into slices_, outermost first
     std::int64_t ended_ns = INT64_MIN;
-    std::uint32_t ended_with = 0;  // latest written_with of the slices that ended then
+    std::uint32_t ended_with = 0;  // latest written_with of the slices that ended at ended_ns
     std::int64_t begun_ns = INT64_MIN;
     std::uint32_t begun_with = 0;
   };
@@ -136,9 +135,9 @@ class Plan {
   std::vector<Slice> slices_;
   std::vector<Point> points_;
   std::vector<std::uint32_t> subtrack_of_, written_with_, order_;
-  /// Groups of nested slices that end together, outermost first; the group of each of them.
+  /// Groups of nested slices that end together, outermost first.
   std::vector<std::vector<std::uint32_t>> ending_together_;
-  std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;
+  std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;  // slice -> index of its group
   AsyncPairs pairs_;
 };
 

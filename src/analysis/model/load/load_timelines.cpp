@@ -1,4 +1,3 @@
-// Loads a trace: passes its events to one builder per rank.
 #include <algorithm>
 
 #include "analysis/model/timeline.h"
@@ -28,7 +27,7 @@ class FileLoader {
   }
 
   std::vector<Timeline> finish(const ReadResult& result) {
-    // If no rank has events, the first builder reports that.
+    // If no rank has events, keep all builders: the first one reports the error.
     const auto is_empty = [](const Rank& rank) { return !rank.builder.has_events(); };
     if (!std::all_of(ranks_.begin(), ranks_.end(), is_empty)) std::erase_if(ranks_, is_empty);
     std::vector<Timeline> timelines;
@@ -53,7 +52,6 @@ class FileLoader {
     std::int64_t first_pid() const { return merged ? merged->first_pid : 0; }
   };
 
-  /// Splits a merged trace, if the file lists the ranks before the events.
   void split_by_rank() {
     if (metadata_.merged.empty() || ranks_.front().builder.has_events()) return;
     ranks_.clear();
@@ -63,7 +61,7 @@ class FileLoader {
     std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.first_pid() < b.first_pid(); });
   }
 
-  /// Returns nullptr if no rank has this pid: the trace was edited.
+  /// Returns nullptr if no rank has the event's pid, as in an edited trace.
   TimelineBuilder* builder_of(const ReadEvent& event) {
     if (!ranks_.front().merged) return &ranks_.front().builder;
     const auto after = std::upper_bound(ranks_.begin(), ranks_.end(), event.pid,
@@ -83,7 +81,7 @@ class FileLoader {
   std::string path_;
   TimelineOptions options_;
   TraceMetadata metadata_;
-  std::vector<Rank> ranks_;  // sorted by first_pid
+  std::vector<Rank> ranks_;
 };
 
 }  // namespace

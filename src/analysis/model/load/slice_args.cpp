@@ -96,10 +96,10 @@ constexpr std::size_t kLongestKey =
       return a.key.size() < b.key.size();
     })->key.size();
 
-/// Finds keys by length: most of a kernel's arguments have no key's length.
+/// Looks up keys by length, which rejects most arguments of a kernel.
 struct ArgsByLength {
   std::array<KnownArg, std::size(kArgs)> args{};
-  std::array<std::uint8_t, kLongestKey + 2> first{};  // first key of at least this length
+  std::array<std::uint8_t, kLongestKey + 2> first{};  // index of the first key of at least this length
 
   constexpr ArgsByLength() {
     std::copy(std::begin(kArgs), std::end(kArgs), args.begin());

@@ -1,4 +1,3 @@
-// Reads the arguments of an event that a timeline keeps.
 #pragma once
 
 #include "analysis/model/timeline.h"

@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::int64_t kOpen = -1;  // duration until the end is read
+constexpr std::int64_t kOpen = -1;  // duration of a slice whose end is not read yet
 
 bool is_possible(std::int64_t ns) { return ns >= -TraceMetadata::kMaxNs && ns <= TraceMetadata::kMaxNs; }
 bool has_possible_time(const ReadEvent& event) { return event.has_ts && is_possible(event.ts_ns); }

@@ -1,4 +1,3 @@
-// Builds the timeline of a rank from events in file order.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,13 @@ namespace profshim::analysis_detail {
 
 class TimelineBuilder {
  public:
-  /// `first_pid`: smallest pid of the rank in a merged trace, that of device 0.
+  /// `first_pid`: pid of the rank's device 0 in a merged trace.
   TimelineBuilder(const std::string& path, const TimelineOptions& options, std::int64_t first_pid = 0);
 
   bool has_events() const { return !timeline_.slices.empty(); }
   void add(const ReadEvent& event);
-  /// Call after the last event: until 2025-03 Kineto wrote the base time behind the events. Throws std::runtime_error.
+  /// Call this after the last event: until 2025-03 Kineto wrote the base time after the events. Throws
+  /// std::runtime_error.
   Timeline finish(const ReadResult& result, TraceMetadata metadata);
 
  private:
@@ -53,10 +53,10 @@ class TimelineBuilder {
   std::int64_t first_pid_;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
-  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
+  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices whose end is not read yet
   std::uint64_t unpaired_ = 0, impossible_ = 0;
   bool has_words_of_2021_ = false, is_bare_list_ = false;
-  // Most events have the track and category of the event before.
+  // Most events have the track and category of the previous event.
   std::uint32_t last_track_ = 0;
   std::string last_category_;
   Kind last_kind_ = Kind::kOther;

@@ -1,4 +1,4 @@
-// Escapes text. All text from traces must pass through one of these functions.
+// All text from traces must pass through one of these functions.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@ namespace profshim::analysis_detail {
 
 inline constexpr std::size_t kMaxCellBytes = 300, kMaxTitleBytes = 1000, kMaxSentenceBytes = 1000;
 
-/// Returns at most `most` bytes of UTF-8, without splitting a character.
+/// `most` is in bytes. Splits no UTF-8 character.
 std::string_view cut(std::string_view text, std::size_t most);
 
-/// Escapes HTML text and quoted attributes. Makes control characters visible; shortens with an ellipsis.
+/// Escapes HTML text and quoted attributes. Makes control characters visible.
 std::string escaped(std::string_view text, std::size_t most = kMaxSentenceBytes);
 
 /// Escapes JSON for a <script> element.
 std::string script_json(std::string_view json);
 
-/// Escapes JavaScript, in which "</" must be inside a string or regular expression.
+/// `script` may contain "</" only in a string or a regular expression.
 std::string script_text(std::string_view script);
 
 }  // namespace profshim::analysis_detail

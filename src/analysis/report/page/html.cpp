@@ -21,7 +21,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// Groups digits: "12 345".
+/// Returns "12 345" for 12345.
 std::string whole_text(std::int64_t value) {
   std::string digits = std::to_string(value);
   const std::size_t sign = value < 0 ? 1 : 0;
@@ -41,7 +41,6 @@ TimeUnit time_unit(double most_us) {
   return most_us >= 1e3 ? TimeUnit{1e3, "ms"} : TimeUnit{1, "\u00b5s"};
 }
 
-/// Shows "0" only for exactly 0.
 std::string time_text(double us, const TimeUnit& unit) {
   constexpr double kLeast = 0.0005;
   if (us == 0) return "0";
@@ -168,13 +167,12 @@ std::string heat_map_html(const ReportHeatMap& map) {
     }
     out += "</tr>\n";
   }
-  // Colors follow the square root, so that one large value does not hide the others.
+  // Colors follow the square root, so that one large value does not hide the other values.
   out += "</tbody></table></div>\n<div class=\"scale\">0 <i></i> " + short_text(most / 4 / unit.divisor) +
          " <i class=\"more\"></i> " + short_text(most / unit.divisor) + " " + unit.name;
   return out + "</div></figure>\n";
 }
 
-/// Returns the plot as a table, for readers who cannot see plots.
 ViewTable numbers_of(const ReportPlot& plot) {
   ViewTable table{.columns = {{"label", plot.label_axis}}};
   for (const ReportPlot::Series& series : plot.series) table.columns.push_back({"value", series.label, plot.unit});

@@ -1,4 +1,3 @@
-// Turns sections of a report into HTML.
 #pragma once
 
 #include <string>

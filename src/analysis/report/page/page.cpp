@@ -1,4 +1,3 @@
-// Fills page.html with a report.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -12,7 +11,6 @@
 #include "profshim/base/version.h"
 
 extern "C" {
-// embedded by parts.S
 #define PART(name) extern const char profshim_part_##name[], profshim_part_##name##_end[];
 PART(html) PART(css) PART(js) PART(library)
 #undef PART
@@ -26,7 +24,7 @@ using namespace analysis_detail;
 #define PART(name) \
   std::string_view(profshim_part_##name, static_cast<std::size_t>(profshim_part_##name##_end - profshim_part_##name))
 
-/// Replaces each {{key}}, but not in inserted texts.
+/// Replaces each {{key}} of `page`, but none in the inserted texts.
 std::string filled(std::string_view page, const std::map<std::string, std::string, std::less<>>& texts) {
   std::string out;
   while (true) {
@@ -55,7 +53,7 @@ std::string report_page(const Report& report) {
     texts["warnings"] += "<p class=\"note\">" + escaped(warning) + "</p>\n";
   }
   for (const ReportSection& section : report.sections) texts["sections"] += section_html(section);
-  // Scripts need this nonce. It hashes the page, so text that slips past escaped() cannot contain it.
+  // Scripts need this nonce. It is a hash of the page, so text that slips past escaped() cannot contain it.
   char nonce[32];
   std::snprintf(nonce, sizeof nonce, "%016zx",
                 std::hash<std::string>{}(texts["sections"] + texts["plots"] + texts["verdict"]));

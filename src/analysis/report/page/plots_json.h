@@ -1,4 +1,3 @@
-// Writes plots and heat maps as JSON for page.js.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Holds the calls of each row of `profshim summary --comms`.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Ids of CommsCalls::texts. Both 0 = unknown group.
+/// Ids of CommsCalls::texts. The group is unknown if both are 0.
 struct CommsGroupKey {
   TextId name = 0, ranks = 0;
   auto operator<=>(const CommsGroupKey&) const = default;
@@ -34,13 +33,13 @@ struct CommsRowKey {
   CommsGroupKey group;
   TextId function = 0;
   bool on_device = false;
-  bool only_starts = false;  // returns before the operation is done
+  bool only_starts = false;  // the call returns before the operation is done
   auto operator<=>(const CommsRowKey&) const = default;
 };
 
 struct CommsRank {
   std::int64_t last_ns = 0;
-  bool incomplete = false;  // cut by the end of the job
+  bool incomplete = false;
   bool lossy = false;
 };
 
@@ -51,7 +50,7 @@ struct CommsCalls {
   std::map<int, CommsRank> ranks;
   int world_size = -1;
 
-  /// Labels of groups with equal names contain the ranks.
+  /// A label contains the ranks if another group has the same name.
   std::map<CommsGroupKey, std::string> group_labels() const;
 };
 

@@ -20,7 +20,7 @@ std::string_view function_of_kernel(std::string_view name) {
   return name.substr(0, name.find_first_of("(<"));
 }
 
-/// `dtype` is PyTorch's name. Returns 0 if unknown.
+/// `dtype` is PyTorch's name.
 std::int64_t bytes_of_type(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
       {"Byte", 1}, {"Char", 1},  {"Bool", 1}, {"Short", 2},  {"Half", 2},         {"BFloat16", 2},
@@ -31,7 +31,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// Returns the larger of a rank's data before and after, as in nccl-tests. Bounded: products must not overflow.
+/// Returns the larger of input and output, as nccl-tests does. kMost keeps later products from overflowing.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -40,10 +40,10 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
   return c.bytes >= 0 ? std::min(c.bytes, kMost) : -1;
 }
 
-/// True for other uses of record_param_comms.
+/// PyTorch records these as record_param_comms as well.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
-/// True for ranges on a backend's own thread; "nccl:all_reduce" lies inside the operator.
+/// True for ranges on a backend's own thread. "nccl:all_reduce" lies inside the operator.
 bool is_work_range(std::string_view name) {
   return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
@@ -187,12 +187,12 @@ class FileCalls {
   const Timeline& timeline_;
   int rank_;
   std::vector<bool> is_mpi_, is_work_range_, is_collective_kernel_;
-  std::vector<TextId> texts_;                                         // ids in calls_.texts; 0 = not added yet
-  std::unordered_map<std::int64_t, const Communication*> operators_;  // by external id
+  std::vector<TextId> texts_;  // ids in calls_.texts; 0 = not added yet
+  std::unordered_map<std::int64_t, const Communication*> operators_;
   std::unordered_set<std::int64_t> with_kernel_;
-  std::map<std::string, Work> work_;  // by function
+  std::map<std::string, Work> work_;
   std::unordered_map<const Slice*, const Slice*> work_range_of_;
-  std::set<AsyncKey> asynchronous_;  // calls with an asynchronous slice, which ends at their completion
+  std::set<AsyncKey> asynchronous_;  // calls that also have an asynchronous slice, which ends at their completion
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Adds collectives and messages of one file, each once:
+// Adds each collective and message of one file once:
 //  * a collective kernel ("device");
-//  * an operator without a kernel: if all operators of the function have a work range of the backend
-//    (gloo:all_reduce), its range ("host"), else its own time ("host, starts it");
-//  * an MPI collective ("host"), up to its completion.
+//  * an operator without a kernel: the work range of the backend (gloo:all_reduce, "host") if all operators of the
+//    function have one, or else the operator itself ("host, starts it");
+//  * an MPI collective up to its completion ("host").
 #pragma once
 
 #include "analysis/model/timeline.h"

@@ -1,6 +1,6 @@
 // profshim summary --comms: collectives and messages by group and function.
 //
-// As in nccl-tests, the size is the larger of a rank's data before and after, algorithm bandwidth = size / time, bus
+// As in nccl-tests, the size is the larger of a rank's input and output, algorithm bandwidth = size / time, and bus
 // bandwidth = algorithm bandwidth * bus_factor(). Times include waits. There is no bandwidth if the call only starts
 // the collective, or if ranks send different amounts (MPI_Allgatherv).
 #pragma once
@@ -26,7 +26,7 @@ class CommsView {
     std::int64_t number = -1;                                 // -1 = none
     std::int64_t begin_ns = 0;                                // of the first rank, by its clock
     int last = -1;                                            // last rank to enter; -1 = not certain
-    std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, its wait
+    std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, nanoseconds that it waited
   };
   using Observer = std::function<void(const Instance&)>;
   /// `observe` is called by finish(), group by group. Instances are valid during the call.

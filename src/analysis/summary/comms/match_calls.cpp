@@ -51,7 +51,7 @@ void CallMatcher::match(const CommsRowKey& key, std::vector<CommsCall>& row) {
   add_waits(key, waited);
 }
 
-/// Sets CommsCall::occurrence. Returns false, and notes why, if calls cannot be matched.
+/// If calls cannot be matched, adds a note and returns false.
 bool CallMatcher::number_occurrences(const CommsRowKey& key, std::vector<CommsCall>& row, bool numbered) {
   std::sort(row.begin(), row.end(), [=](const CommsCall& a, const CommsCall& b) {
     return std::tuple(a.rank, numbered ? a.sequence : 0, a.begin_ns) <
@@ -109,7 +109,7 @@ void CallMatcher::observe_instance(const CommsRowKey& key, const CommsCall* begi
 
 void CallMatcher::add_missing_ranks(const CommsRowKey& key, const CommsCall* begin, const CommsCall* end,
                                     const std::set<int>& members) {
-  if (static_cast<std::size_t>(end - begin) >= members.size()) return;  // no rank missing
+  if (static_cast<std::size_t>(end - begin) >= members.size()) return;
   const bool some_inside = std::any_of(begin, end, [](const CommsCall& c) { return c.unfinished; });
   const bool some_left = std::any_of(begin, end, [](const CommsCall& c) { return !c.unfinished; });
   const bool waits_for_all = collective_family(calls_.texts[key.function]).waits_for_all;

@@ -1,10 +1,10 @@
-// Matches the ranks' calls by group, function and sequence number; without numbers, by order if all ranks have equally
-// many. Skips messages, calls that only start the operation, and unknown groups.
+// Matches the ranks' calls by group, function and sequence number. Without numbers, matches them by order if all ranks
+// have equally many calls. Skips messages, calls that only start the operation, and unknown groups.
 //
-// A rank's wait is its duration minus the shortest: that of the last rank to enter, if the collective waits for all.
+// A rank's wait is its duration minus the shortest duration, that of the last rank to enter. Clocks do not matter.
 //
-// "Rank 6 never entered" means: others are inside at the end of their traces, none that must wait for rank 6 has left,
-// and its trace is lossless and lacks the call.
+// "Rank 6 never entered" means: other ranks are in the collective at the end of their traces, no rank that must wait
+// for rank 6 has left, and the trace of rank 6 is lossless and lacks the call.
 #pragma once
 
 #include <map>
@@ -21,11 +21,10 @@ namespace profshim::analysis_detail {
 /// Call match() for each row, then add_absent_notes().
 class CallMatcher {
  public:
-  /// All arguments must outlive it. `observe` may be empty.
+  /// All arguments must outlive the object. `observe` may be empty.
   CallMatcher(const CommsCalls& calls, const std::map<CommsGroupKey, std::string>& labels,
               const CommsView::Observer& observe);
 
-  /// Sorts `row`.
   void match(const CommsRowKey& key, std::vector<CommsCall>& row);
   void add_absent_notes();
 

@@ -1,4 +1,3 @@
-// Adds the events of one file to the rows of key_averages().
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,11 @@
 //    only device rows may be added up.
 //  * Memory: allocated minus released during an event, on any thread.
 //
-// Differences from PyTorch: Python functions enclose nothing (PyTorch makes the self time of the range around them
-// negative); a parent that takes over a child's kernels keeps its own; asynchronous events have their own
-// rows.
+// Differences from PyTorch:
+//
+//  * Python functions enclose nothing. PyTorch makes the self time of the range around them negative.
+//  * A parent that takes over a child's kernels keeps its own kernels.
+//  * Asynchronous events have their own rows.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,6 @@
 
 namespace profshim::analysis_detail {
 
-/// Adds up timelines, keeping none.
 class KeyAverages {
  public:
   explicit KeyAverages(bool group_by_shapes) : group_by_shapes_(group_by_shapes) {}

@@ -1,4 +1,3 @@
-// Collects the rows of key_averages(), event by event.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct KeyRowId {
   bool operator==(const KeyRowId&) const = default;
 };
 
-/// Orders events by begin, the longer first, then as in the files.
+/// Orders events by begin, then the longer event first, then as in the files.
 struct EventPlace {
   std::int64_t begin = 0, end = 0;
   std::uint64_t in_file = 0;

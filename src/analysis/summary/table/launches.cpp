@@ -22,7 +22,7 @@ std::uint32_t Launches::find(const std::vector<Link>& links, std::int64_t number
 }
 
 std::uint32_t Launches::operator_of_call(const Slice& call) const {
-  // Until 2024-10 Kineto wrote the correlation as External id of a call without an operator; an operator may have it.
+  // Until 2024-10 Kineto wrote the correlation as External id of a call without an operator.
   return call.external_id == call.correlation ? kNone : find(operators_, call.external_id);
 }
 

@@ -1,4 +1,3 @@
-// Finds operators of API calls and launchers of device activity.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,12 @@ namespace profshim::analysis_detail {
 
 constexpr bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind == Kind::kDriver; }
 
-/// Returns indices of slices; kNone = none. The timeline must outlive it.
+/// Returns indices of slices, or kNone. The timeline must outlive the object.
 class Launches {
  public:
   explicit Launches(const Timeline& timeline);
   std::uint32_t operator_of_call(const Slice& call) const;
-  /// Returns the operator that launched `activity`, else the API call.
+  /// Returns the operator that launched `activity`, or else the API call.
   std::uint32_t launcher_of(const Slice& activity) const;
 
  private:

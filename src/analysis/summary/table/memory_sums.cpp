@@ -5,7 +5,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// PyTorch's DeviceType: CPU, MKLDNN, IDEEP; CUDA, HIP, XPU, PrivateUse1.
+// PyTorch's DeviceType: CPU, MKLDNN and IDEEP; below, CUDA, HIP, XPU and PrivateUse1.
 bool is_cpu(std::int32_t device_type) { return device_type == 0 || device_type == 2 || device_type == 5; }
 bool is_gpu(std::int32_t device_type) {
   return device_type == 1 || device_type == 6 || device_type == 12 || device_type == 20;

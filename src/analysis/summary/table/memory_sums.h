@@ -16,7 +16,7 @@ struct MemoryBytes {
 
 MemoryBytes bytes_of(const MemoryRecord& record);
 
-/// Failed allocations do not count. The records must outlive it.
+/// Failed allocations do not count. The records must outlive the object.
 class MemorySums {
  public:
   explicit MemorySums(const std::vector<MemoryRecord>& records);
@@ -30,7 +30,7 @@ class MemorySums {
   std::pair<std::size_t, std::size_t> range(std::int64_t begin, std::int64_t end) const;
 
   std::vector<const MemoryRecord*> records_;
-  std::vector<MemoryBytes> sums_;     // of the first i records
+  std::vector<MemoryBytes> sums_;     // sums_[i]: sum of the first i records
   std::vector<std::int64_t> covers_;  // intervals that begin at record i, minus those that end before it
 };
 

@@ -13,7 +13,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::uint32_t kUnknown = kNone - 1;  // not asked for yet
+constexpr std::uint32_t kUnknown = kNone - 1;  // not looked up yet
 
 constexpr std::string_view kHelpers[] = {schema::name::kMemory,
                                          schema::name::kOutOfMemory,
@@ -28,7 +28,6 @@ bool is_helper(std::string_view name) {
   return std::find(std::begin(kHelpers), std::end(kHelpers), name) != std::end(kHelpers);
 }
 
-/// Demangles C++ names. All steps share one row.
 std::string row_name(std::string_view name) {
   if (name.starts_with(schema::name::kStepStart)) return "ProfilerStep*";
   std::string text(name);

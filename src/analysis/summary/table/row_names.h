@@ -1,4 +1,3 @@
-// Converts names and shapes as key_averages() shows them.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +7,12 @@
 
 namespace profshim::analysis_detail {
 
-/// Both texts must outlive it.
+/// Both texts must outlive the object.
 class RowNames {
  public:
   RowNames(const Texts& file_texts, Texts& row_texts);
   /// Returns kNone for PyTorch's helpers.
   std::uint32_t name_of(TextId name);
-  /// Returns the shapes as Python prints a list.
   std::uint32_t shapes_of(TextId input_dims);
 
  private:

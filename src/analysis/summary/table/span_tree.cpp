@@ -77,7 +77,7 @@ class SpanTree {
     }
   }
 
-  /// One pass folds whole chains, since parents stand before their children.
+  /// One pass folds whole chains, since parents come before their children.
   void fold() {
     for (std::uint32_t i = 0; i < spans_.size(); ++i) {
       HostSpan& span = spans_[i];

@@ -19,9 +19,9 @@ namespace profshim::analysis_detail {
 
 struct HostSpan {
   std::int64_t begin = 0, end = 0;
-  std::uint32_t track = 0, name = 0;  // name: of the row
-  std::uint32_t slice = kNone;        // kNone: a memory record
-  std::uint32_t parent = kNone;       // kNone: top level
+  std::uint32_t track = 0, name = 0;
+  std::uint32_t slice = kNone;   // kNone: a memory record
+  std::uint32_t parent = kNone;  // kNone: top level
   std::uint32_t children = 0;
   std::uint32_t folded_into = kNone;
   double children_ns = 0;
@@ -30,7 +30,7 @@ struct HostSpan {
   double ns() const { return static_cast<double>(end - begin); }
 };
 
-/// Parents stand before their children. Marks the records of `memory` during events as covered.
+/// Parents come before their children. Marks the records of `memory` that lie in an event as covered.
 std::vector<HostSpan> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,3 @@
-// Prints the table of key_averages() as CSV.
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
 

@@ -50,7 +50,6 @@ Value find_value(std::string_view key) {
   throw std::runtime_error("a table cannot be sorted by \"" + std::string(key) + "\"");
 }
 
-/// Columns and widths. All rows decide, even unprinted ones.
 struct Layout {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
   std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
@@ -63,7 +62,7 @@ struct Layout {
       device = device || row.self_device_us > 0;
       device_memory = device_memory || (memory && row.self_device_bytes > 0);
       node = node || row.node_id != -1;
-      shapes = shapes || row.input_shapes.size() > 2;  // more than "[]"
+      shapes = shapes || row.input_shapes.size() > 2;
       if (row.flops > 0 && (least_flops == 0 || row.flops < least_flops)) least_flops = row.flops;
       longest_name = std::max(longest_name, character_count(row.name));
       longest_shapes = std::max(longest_shapes, character_count(row.input_shapes));
