@@ -46,7 +46,7 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// If 0, a hook only calls the real function.
+/// If the result is 0, a hook only calls the real function.
 inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 

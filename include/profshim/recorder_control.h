@@ -1,4 +1,3 @@
-// Functions that control the recorder.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +51,7 @@ spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
 /// Returns the mark's number in the run.
 std::uint64_t add_mark(const spool::StepMark& mark);
-/// Takes a lock.
+/// Takes a lock: not for hooks.
 void add_anchor(const Anchor& anchor);
 
 /// Returns the number of events lost so far.
