@@ -1,4 +1,4 @@
-// Checks finished traces, for `profshim verify` and the table [check] of a spec.
+// For `profshim verify` and the table [check] of a spec.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,6 @@ FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
 /// Adds findings if files of one window differ in base time, steps or spec, or have the same rank.
 void verify_together(std::vector<FileReport>& reports);
 
-/// The traces that [check] judges.
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
   int world_size = -1;  // -1 = unknown
@@ -49,10 +48,10 @@ struct TracesSeen {
 };
 /// The result of one key of [check].
 struct TraceRule {
-  std::string key;            // "check.ranks"
+  std::string key;
   std::optional<bool> holds;  // nullopt = unknown
   std::string sentence;
-  std::vector<int> missing;  // ranks without a trace
+  std::vector<int> missing;
 };
 std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen);
 

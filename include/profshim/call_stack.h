@@ -1,6 +1,6 @@
 // Takes the stacks of recorded calls, on the job's threads. The spool's string arena holds a stack as: a Header, then
 // Header::python StringIds of Python frames ("file(line): function"), then Header::native return addresses of 8 bytes.
-// Both are innermost first. kModule definitions map addresses to files.
+// Both are innermost first.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,3 @@
-// Converts finished traces to Perfetto's protobuf format and to Parquet.
 #pragma once
 
 #include <cstdint>

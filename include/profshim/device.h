@@ -35,11 +35,11 @@ bool available();
 /// Starts recording a window, or the warm-up if `window_begin` is 0. Returns at once; only cudaProfilerStart waits, up
 /// to 0.2 s. Idempotent; may precede start(). May run inside CUPTI callbacks.
 void arm(Ticks window_begin);
-/// Stops recording activity launched after `at`. `stays_on`: the next window is near, so CUPTI stays on, and its events
-/// are dropped until arm(). Idempotent and thread-safe; may precede start().
+/// Stops recording activity launched after `at`. `stays_on`: CUPTI stays on, but its events are dropped until arm().
+/// Idempotent and thread-safe; may precede start().
 void disarm(Ticks at, bool stays_on);
-/// True if no activity launched before `end` is outstanding: all was delivered or lost, or there is no CUPTI. Otherwise
-/// asks the device thread to wait for that activity. Thread-safe.
+/// True if all activity launched before `end` was delivered or lost, or there is no CUPTI. Otherwise asks the device
+/// thread to wait for that activity. Thread-safe.
 bool settled(Ticks end);
 
 /// True if CUPTI ran out of buffers or dropped records since the last call.
@@ -52,7 +52,7 @@ void finish(bool abrupt);
 /// Call in a forked child, where CUDA is unusable.
 void abandon_in_child();
 
-/// Call around the launches of one NCCL operation, on the launching thread: CUPTI tags its records of them with `id`.
+/// Call around the launches of one NCCL operation, on their thread: CUPTI tags the records of these launches with `id`.
 void push_external_correlation(std::uint32_t id);
 void pop_external_correlation();
 
@@ -69,7 +69,7 @@ void on_other_client_silent();
 /// Takes CUPTI back at once.
 void resume();
 
-/// Gives up our callback subscription (for steps): another client takes CUPTI's only one. Activity recording goes on.
+/// Gives up our callback subscription (for steps): another client takes CUPTI's only one.
 void release_callbacks(const char* call);
 /// Call after the other client has unsubscribed.
 void take_callbacks();

@@ -15,14 +15,14 @@ namespace profshim::elf {
 struct Instruction {
   enum class Kind : std::uint8_t {
     kPlain,
-    kJump,          // jmp rel8/rel32
-    kConditional,   // jcc rel8/rel32
-    kLoop,          // loop, loope, loopne, jrcxz: rel8 only
-    kCall,          // call rel32
-    kIndirectJump,  // jmp r/m
-    kIndirectCall,  // call r/m
-    kTransaction,   // xbegin rel32
-    kReturn,        // ret, iret, ud2, hlt: execution ends here
+    kJump,         // jmp rel8/rel32
+    kConditional,  // jcc rel8/rel32
+    kLoop,         // loop, loope, loopne, jrcxz: rel8 only
+    kCall,         // call rel32
+    kIndirectJump,
+    kIndirectCall,
+    kTransaction,  // xbegin rel32
+    kReturn,       // ret, iret, ud2, hlt: execution ends here
   };
   std::uint8_t length = 0;
   Kind kind = Kind::kPlain;
@@ -30,9 +30,9 @@ struct Instruction {
   std::uint8_t displacement_at = 0;  // 32-bit displacement of a RIP-relative operand
   std::uint8_t relative_at = 0;      // offset field of a relative branch
   std::uint8_t relative_size = 0;    // bytes of that field: 1 or 4; 0 = no relative branch
-  std::uint8_t opcode_at = 0;        // first byte after the prefixes
-  std::uint8_t modrm_at = 0;         // 0 = none
-  bool uses_rsp_operand = false;     // memory operand addressed through rsp
+  std::uint8_t opcode_at = 0;
+  std::uint8_t modrm_at = 0;      // 0 = none
+  bool uses_rsp_operand = false;  // memory operand addressed through rsp
 };
 
 /// Decodes in 64-bit mode. Returns false if the instruction is invalid, truncated, or ambiguous: Intel and AMD differ
@@ -69,7 +69,7 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
 struct Function {
   std::string name;     // as in the file
   std::uint64_t value;  // address, relative to the load bias
-  std::uint64_t size;   // bytes; 0 = unknown
+  std::uint64_t size;   // 0 = unknown
   std::uint64_t file_offset;
   bool ifunc = false;     // `value` is the address of the resolver
   bool exported = false;  // in .dynsym

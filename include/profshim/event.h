@@ -1,5 +1,4 @@
-// A recorded call, range, step or GPU activity. inject/ and src/device write events to the spool
-// (profshim/spool/format.h), from which src/kineto makes trace events.
+// A recorded call, range, step or GPU activity.
 #pragma once
 
 #include <cstddef>
@@ -84,12 +83,12 @@ struct MpiArgs {
   std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// Arguments of kMpiPolls. Each poll extends the event until the thread records another event.
+/// Each poll extends the event until the thread records another event.
 struct PollArgs {
   static constexpr int kFunctions = 3;
   Ticks in_calls;  // time inside the polls
   std::uint32_t calls[kFunctions];
-  HookId functions[kFunctions];  // in order of their first calls; kNone = unused
+  HookId functions[kFunctions];  // kNone = unused
   std::uint16_t depth;           // open calls and ranges around the polls
   // As in MpiArgs; none if the probes differ.
   std::uint32_t comm;
@@ -143,7 +142,7 @@ static_assert(sizeof(NcclArgs) == 40 && sizeof(NcclTaskArgs) == 40);
 struct ApiArgs {
   std::uint32_t correlation;  // joins the call to its device activity; unique per process
   std::uint32_t callback_id;  // CUPTI's cbid
-  std::int32_t tid;           // of the caller; 0 = unknown
+  std::int32_t tid;           // 0 = unknown
   std::uint32_t raw_thread;   // CUPTI's threadId: low 32 bits of the caller's pthread_t
   std::uint32_t result;
   std::uint32_t external;   // NcclArgs::operation; 0 = none
@@ -152,7 +151,7 @@ struct ApiArgs {
   std::uint8_t reserved[14];
 };
 
-/// Arguments of device activity. Event::name: mangled kernel name.
+/// Event::name: mangled kernel name.
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
   std::uint16_t device;       // or kUnknownDevice: CUPTI reports synchronizations with a context only
@@ -225,9 +224,9 @@ inline constexpr std::int64_t kNoRpcId = -1;
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released
-  std::uint64_t allocated;    // bytes on the device afterwards; on the CPU only in blocks that profshim saw
+  std::uint64_t allocated;    // bytes on the device afterwards; on the CPU only blocks that profshim saw
   std::uint64_t reserved;     // bytes that the allocator holds
-  std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
+  std::int16_t device_type;   // c10::DeviceType
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;
 };

@@ -1,4 +1,4 @@
-// Functions for small JSON texts. Not for hooks.
+// For small JSON texts. Not for hooks.
 #pragma once
 
 #include <cstdint>

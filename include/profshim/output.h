@@ -1,4 +1,4 @@
-// Names of traces, the run folder, and claims: files that show which process records a rank.
+// A claim is a file that shows which process records a rank.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace profshim::output {
 
-/// Values of the variables in name patterns. {step} is first_step.
+/// Values of pattern_variables(). {step} is first_step.
 struct NameValues {
   Rank rank;
   std::string run_name, host, phase, job_id;
@@ -45,9 +45,8 @@ struct RunFolder {
 /// decides about the folder of another job.
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
 
-/// Creates .claim-rankN with the identity of this process. Takes over a dead process's claim and describes that process
-/// in `found`. Returns false if another live process has the rank or the claim cannot be written; `found` then
-/// completes a sentence that begins with "rank N ".
+/// Creates .claim-rankN. Takes over a dead process's claim and describes that process in `found`. After a failure,
+/// `found` completes a sentence that begins with "rank N ".
 bool claim_rank(const std::string& folder, int rank, std::string& found);
 /// Shows that this process is alive. Call every few seconds; may block on the file system.
 void touch_claim(const std::string& folder, int rank);

@@ -22,14 +22,14 @@ enum : std::uint32_t {
   kNvtx = 32,
   kNccl = 64,
   kCuda = 128,
-  kCudaCalls = 256,     // CUPTI is missing or yielded: hooks/cuda.def records the calls
-  kCudaSteps = 512,     // see session::on_profiler_range()
-  kTorch = 2048,        // PyTorch operators
-  kTorchSteps = 4096,   // see session::torch_range_begins()
-  kTorchInputs = 8192,  // shapes, types and values of inputs
-  kEachPoll = 1024,     // capture.mpi_polls = "each": an event per unsuccessful poll
-  kMemory = 32768,      // PyTorch's allocations and releases
-  kStacks = 16384,      // see profshim/call_stack.h
+  kCudaCalls = 256,  // CUPTI is missing or yielded: hooks/cuda.def records the calls
+  kCudaSteps = 512,  // see session::on_profiler_range()
+  kTorch = 2048,
+  kTorchSteps = 4096,  // see session::torch_range_begins()
+  kTorchInputs = 8192,
+  kEachPoll = 1024,  // capture.mpi_polls = "each"
+  kMemory = 32768,   // PyTorch's allocations and releases
+  kStacks = 16384,   // see profshim/call_stack.h
 };
 
 /// Size of BlockTable (inject/core/block_table.h), part of limits.host_memory if kMemory is set.
@@ -95,8 +95,7 @@ inline void commit(spool::Thread& t, const Event& event) {
 }
 
 /// Returns a slot for a call that ends on the same thread. Assign the whole Event (begin and end 0), then call begin(),
-/// the real function, end(). Traces of hung or killed ranks show calls in these slots. Null if kMaxOpenCalls are open
-/// (counted as lost).
+/// the real function, end(). Null if kMaxOpenCalls are open (counted as lost).
 inline Event* open_call(spool::Thread& t) {
   if (__builtin_expect(t.open_calls >= spool::kMaxOpenCalls, 0)) {
     detail::count_lost_open_call();
@@ -133,8 +132,7 @@ inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
 
 /// Marks the thread as inside a layer (kNone, kMpi or kNccl). Only an outermost() call is recorded. longjmp, an
 /// exception or a cancellation may skip the destructor. A later frame that is not kLeastFrame bytes below the outermost
-/// call's frame proves that this call was left. Limit: if only deeper calls follow, a call that was left counts as
-/// running.
+/// call's frame proves that this call was left.
 class LayerScope {
  public:
   [[gnu::always_inline]] LayerScope(spool::Thread& t, Layer layer)
@@ -160,14 +158,13 @@ class LayerScope {
   [[maybe_unused]] char room_[kLeastFrame];
 };
 
-/// Returns a slot for an operation that may end on another thread (non-blocking operation, NVTX start/end range). Set
-/// `begin` last: until release_pending(), traces show the operation as unfinished. Lock-free. Null if all slots are in
-/// use (counted).
+/// Returns a slot for an operation that may end on another thread. Set `begin` last: until release_pending(), traces
+/// show the operation as unfinished. Lock-free. Null if all slots are in use (counted).
 Event* take_pending();
 void release_pending(Event* slot);
 
-/// Equal texts have equal ids. Lock-free, no allocation. A text longer than `limit` is cut and ends with "...". Returns
-/// 0 for "", if mode() is 0, and if the arena is full (counted).
+/// Equal texts have equal ids. Lock-free, no allocation. Cuts a text longer than `limit`. Returns 0 for "", if mode()
+/// is 0, and if the arena is full (counted).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
 /// As intern(), for a non-empty C string; faster if the same address often holds the same text.
 StringId intern_literal(const char* text);

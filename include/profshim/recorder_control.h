@@ -59,7 +59,7 @@ std::uint64_t dropped();
 /// Returns the number of chunks that the budget allows. Never read a chunk from SpoolHeader::chunk_count on: it may be
 /// a hole of the file, which raises SIGBUS if the file system is full.
 std::uint32_t chunks_in_pool();
-/// Counts events since create_spool(). May miss a run that is sealed during the call, but never counts it twice.
+/// Counts events since create_spool(). May miss a run that is sealed during the call.
 std::uint64_t events_committed();
 
 struct PoolState {
@@ -69,16 +69,16 @@ struct PoolState {
   std::optional<Bound> pressed_by;  // as Room::pressed_by
 };
 /// Frees sealed chunks that no window needs, gives pages to chunks until `wanted_free` are free (at most 8 MiB per
-/// call), and returns free chunks beyond 4 x `wanted_free` (under memory pressure nearly all) to the system.
-/// `oldest_needed` returns the begin of the oldest unpublished window (0 = none). Not thread-safe.
+/// call), and returns free chunks beyond 4 x `wanted_free` to the system. `oldest_needed` returns the begin of the
+/// oldest unpublished window (0 = none). Not thread-safe.
 PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free);
 /// Frees the oldest sealed chunks and counts their events as dropped. Not thread-safe.
 void drop_oldest(std::uint32_t chunks);
 /// Returns when, since the last call, a thread first found no free chunk; 0 = never.
 Ticks take_first_drop();
 
-/// Registers a block (tid spool::kDeviceTid) for events of the device thread. Null if the thread table is full
-/// (counted) or mode() is 0. Never freed.
+/// Registers a block (tid spool::kDeviceTid) for events of the device thread. Null if the thread table is full or
+/// mode() is 0. Never freed.
 spool::Thread* device_block();
 
 /// Measures the cost of an event on the calling thread, which must be ours. The events are discarded.

@@ -11,8 +11,8 @@
 
 namespace profshim::session {
 
-/// True if a variable PROFSHIM_* is set and PROFSHIM is not off. The first call reads the environment and remembers the
-/// working directory as the base of relative paths.
+/// True if a variable PROFSHIM_* is set and PROFSHIM is not off. The first call reads the environment and the working
+/// directory, the base of relative paths.
 bool requested();
 
 /// Returns the patterns of PyTorch ranges that make steps or epochs. Call before activate().
@@ -40,8 +40,7 @@ void call_every_tick(void (*function)());
 /// Closes the open window and waits for the writer. Idempotent and thread-safe; does nothing in a forked or vforked
 /// child. Takes no lock and allocates nothing, except for kNormal: signal handlers of the job may call it.
 void finish(End how);
-/// Call at the end of a process that has loaded `library` ("libmpi.so.40"). Logs a line if activate() was not called
-/// and the rank is unknown or the lowest selected.
+/// Call at the end of a process that has loaded `library` ("libmpi.so.40"). Logs a line if activate() was not called.
 void report_never_activated(const char* library);
 /// True if this process must wait for its traces before exec*() or daemon() replaces it; false in a child. Lock-free.
 bool ends_with_this_process();
@@ -58,7 +57,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 /// Call when a step marker's range ends: the last step ends at `at` if no boundary follows.
 void step_marker_ended(Ticks at);
 namespace detail {
-/// One bit per first byte of a step or epoch marker; all set if a pattern begins with a wildcard.
+/// One bit per first byte of a step or epoch marker.
 extern constinit std::uint64_t marker_first_bytes[4];
 }  // namespace detail
 /// Returns false if no marker begins with this byte.

@@ -85,7 +85,7 @@ struct CheckRule {
 struct Spec {
   struct {
     bool enable = true;
-    std::string run_name;  // "" = from the job's identity
+    std::string run_name;
     bool abort_on_error = false;
     OnConflict on_conflict = OnConflict::kYield;
     LogLevel log_level = LogLevel::kWarn;
@@ -97,7 +97,7 @@ struct Spec {
   } process;
   struct {
     RankExpression select;
-    std::string source = "auto";  // see config/reference.toml
+    std::string source = "auto";
     bool record_unknown = false;
   } ranks;
   struct {
@@ -122,12 +122,12 @@ struct Spec {
   bool with_flops = false;
   bool with_stack = false;
   bool native_stack = false;
-  std::int64_t stack_every = 1;  // a stack for every Nth PyTorch operator of a thread; 0 = none
+  std::int64_t stack_every = 1;
   std::int64_t stack_depth = 32;
   bool fold_polls = true;  // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;
   bool nccl_profiler = false;
-  bool whole_graphs = false;  // one event per launch of a CUDA graph, not per node
+  bool whole_graphs = false;
   struct {
     std::uint64_t host_memory = 2ull << 30;
     double window_seconds = 300;
@@ -136,7 +136,7 @@ struct Spec {
     std::int64_t memory_entries = 1'000'000;
     std::uint64_t disk_free = 1ull << 30;
     OnLimit on_limit = OnLimit::kCloseWindow;
-    std::string spool_folder;  // "" = /dev/shm
+    std::string spool_folder;
   } limits;
   struct {
     std::string folder = "./profshim/{run_name}";
@@ -145,13 +145,13 @@ struct Spec {
     int gzip_level = 1;
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
-    std::int64_t exit_seconds = 10;  // 0: signals and exec*() do not wait
+    std::int64_t exit_seconds = 10;
     bool stacks = false;
-    bool arguments = true;  // false: traces show only the program
+    bool arguments = true;
   } output;
   struct {
-    std::int64_t min_traces = 0;  // 0 = any number
-    std::string ranks;            // rank expression; "" = any
+    std::int64_t min_traces = 0;
+    std::string ranks;  // rank expression; "" = any
     bool complete = false;
     std::vector<CheckRule> rules;
   } check;
@@ -171,7 +171,7 @@ std::string_view step_confidence(std::string_view marker);
 
 /// A later member overrides an earlier one.
 struct SpecSources {
-  std::string file;                                              // path; "" = none
+  std::string file;                                              // "" = none
   std::vector<std::pair<std::string, std::string>> environment;  // PROFSHIM_*
   std::vector<std::pair<std::string, std::string>> options;      // option as typed ("--ranks", "--set"), value
 };
@@ -191,10 +191,8 @@ struct LoadedSpec {
 };
 /// Also reads include.files. Never throws.
 LoadedSpec load_spec(const SpecSources& sources);
-/// For tests, and for the spec in a spool.
 LoadedSpec load_spec_text(std::string_view toml, const std::string& name);
 
-/// A key, for `profshim keys` and tests.
 struct KeyInfo {
   std::string_view name, type, values, default_value, short_forms, sentence;
 };

@@ -16,9 +16,9 @@ namespace profshim::kineto {
 struct CpuUse {
   double measured_us = 0;  // time between two readings near begin and end
   double waited_us = 0;    // by the job's threads: runnable, but not running
-  double process_us = 0;   // CPU time of this process
-  double machine_us = 0;   // CPU time of all processes
-  double stolen_us = 0;    // taken from this virtual machine by its host
+  double process_us = 0;
+  double machine_us = 0;  // CPU time of all processes
+  double stolen_us = 0;   // taken from this virtual machine by its host
   int cpus = 0;
 };
 
@@ -72,7 +72,7 @@ class WindowTraceBuilder {
 /// Estimated JSON size of an open window's events.
 struct SampledSize {
   double fixed_bytes = 0;      // of a trace without events
-  double bytes_per_event = 0;  // per event in the spool; 0 = no event to sample
+  double bytes_per_event = 0;  // 0 = no event to sample
 };
 /// Measures the JSON of a few runs, for events since `since`. No chunk may be freed meanwhile.
 SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks since, std::uint64_t memory_entries);
