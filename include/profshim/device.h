@@ -44,7 +44,7 @@ bool settled(Ticks end);
 
 /// True if CUPTI ran out of buffers or dropped records since the last call.
 bool take_overflow();
-/// Returns a tid; 0 = no thread.
+/// 0 = no thread.
 std::int32_t device_thread_id();
 
 /// Ends the recording at the end of the process. `abrupt`: does not wait for running activity.

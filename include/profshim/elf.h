@@ -35,8 +35,8 @@ struct Instruction {
   bool uses_rsp_operand = false;  // memory operand addressed through rsp
 };
 
-/// Decodes in 64-bit mode. Returns false if the instruction is invalid, truncated, or ambiguous: Intel and AMD differ
-/// in the length of branches with a 16-bit offset.
+/// Returns false if the instruction is invalid, truncated, or ambiguous: Intel and AMD differ in the length of branches
+/// with a 16-bit offset.
 bool decode(const std::uint8_t* code, std::size_t available, Instruction& out);
 
 /// Returns 0 unless the instruction is a relative branch.
@@ -126,7 +126,7 @@ class SymbolPattern {
 
  private:
   std::string pattern_;
-  std::string literal_;  // longest run of identifier characters: a quick test of mangled names
+  std::string literal_;
   bool exact_;
 };
 

@@ -46,7 +46,7 @@ class StepAside {
   StepAside& operator=(const StepAside&) = delete;
 
  private:
-  int signal_ = 0;  // 0: the destructor does nothing
+  int signal_ = 0;
   sigset_t before_;
 };
 

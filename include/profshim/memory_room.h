@@ -10,7 +10,7 @@ namespace profshim::recorder {
 
 enum class Bound : std::uint8_t { kHostMemory, kCgroup, kAddressSpace, kMachine, kFileSystem };
 inline constexpr std::size_t kBounds = 5;
-/// Returns a phrase for messages, such as "no space left for the spool".
+/// Returns a phrase for messages.
 const char* reason_of(Bound bound);
 
 struct Room {

@@ -150,8 +150,7 @@ class LayerScope {
   bool outermost() const { return outermost_ == here_; }
 
  private:
-  /// Minimum distance in bytes between the frames of a hook and a nested hook, ensured by room_. Frames of hooks called
-  /// in turn are closer.
+  /// Minimum bytes between the frames of a hook and a nested hook. Frames of hooks called in turn are closer.
   static constexpr std::uintptr_t kLeastFrame = 256;
   std::uintptr_t& outermost_;
   const std::uintptr_t here_;

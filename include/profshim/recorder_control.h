@@ -95,7 +95,7 @@ class ScratchThread {
   struct Memory;
   void rewind();
   Memory* memory_ = nullptr;
-  spool::Thread* own_ = nullptr;  // the block that the thread had before
+  spool::Thread* own_ = nullptr;
 };
 /// Returns the nanoseconds from open_call() to end(), without the hook. < 0: no memory.
 double measure_event_cost_ns();

@@ -47,7 +47,7 @@ bool ends_with_this_process();
 /// Wakes the writer to write closed windows. Recording goes on.
 void flush();
 
-/// Returns null unless this process is recording. Never destroyed.
+/// Returns null unless this process is recording. The spec is never destroyed.
 const Spec* spec();
 
 /// Makes a step boundary unless steps.every or steps.min_interval_ms suppresses it. The first caller is the step

@@ -51,7 +51,7 @@ class WindowAutomaton {
   const Schedule& schedule_;
   Action last_ = Action::kNone;
   std::int64_t last_step_ = 0;
-  std::int64_t window_first_ = 0;  // first step of the window of last_step_
+  std::int64_t window_first_ = 0;
   bool open_ = false;
 };
 
