@@ -19,7 +19,7 @@ struct StepListener {
 /// Call before start().
 void listen(const StepListener& listener);
 
-/// Returns how many bytes of `memory`, the whole recorder's, CUPTI's buffers and our tables may take: at most a 20th.
+/// Returns the bytes that CUPTI's buffers and our tables may take: at most a 20th of `memory`, the whole recorder's.
 std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory);
 /// `bytes`: for the whole recorder. Call before start().
 void set_memory_budget(std::uint64_t bytes);
@@ -44,7 +44,7 @@ bool settled(Ticks end);
 
 /// True if CUPTI ran out of buffers or dropped records since the last call.
 bool take_overflow();
-/// 0 = no thread.
+/// Returns 0 if there is no thread.
 std::int32_t device_thread_id();
 
 /// Ends the recording at the end of the process. `abrupt`: does not wait for running activity.

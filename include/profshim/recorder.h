@@ -132,7 +132,7 @@ inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
 
 /// Marks the thread as inside a layer (kNone, kMpi or kNccl). Only an outermost() call is recorded. longjmp, an
 /// exception or a cancellation may skip the destructor. A later frame that is not kLeastFrame bytes below the outermost
-/// call's frame proves that this call was left.
+/// call's frame proves that the outermost call was left.
 class LayerScope {
  public:
   [[gnu::always_inline]] LayerScope(spool::Thread& t, Layer layer)

@@ -38,7 +38,7 @@ void measure_cost_with(Layer layer, double (*measure)());
 void call_every_tick(void (*function)());
 
 /// Closes the open window and waits for the writer. Idempotent and thread-safe; does nothing in a forked or vforked
-/// child. Takes no lock and allocates nothing, except for kNormal: signal handlers of the job may call it.
+/// child. Except for kNormal, callable in signal handlers: takes no lock and allocates nothing.
 void finish(End how);
 /// Call at the end of a process that has loaded `library` ("libmpi.so.40"). Logs a line if activate() was not called.
 void report_never_activated(const char* library);
@@ -71,7 +71,7 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
 /// Call for a PyTorch range (record_function) on its thread, if may_be_marker().
 void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
-/// If true, call epoch_boundary() when the range begins.
+/// If it returns true, call epoch_boundary() when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);
 /// For steps.source = "cuda_profiler_api": a step lasts from cudaProfilerStart (`begins`) to cudaProfilerStop. A Start
@@ -82,7 +82,7 @@ void on_profiler_range(bool begins, Ticks at);
 void on_kernel_launch(const char* name, Ticks at);
 /// Call when a CUDA graph is launched: its kernels are unknown and make no steps.
 void on_graph_launch();
-/// For steps.source = "collective".
+/// True if calls of `hook` make steps (steps.source = "collective").
 bool is_step_hook(HookId hook);
 
 }  // namespace profshim::session
