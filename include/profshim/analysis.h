@@ -1,4 +1,4 @@
-// Checks finished traces, for `profshim verify` and the table [check] of a spec.
+// For `profshim verify` and the table [check] of a spec.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace profshim {
 
-/// An item of the Kineto checklist that a trace breaks.
+/// A broken item of the checklist for Kineto traces.
 struct Finding {
-  int item = 0;             // number in src/analysis/verify/checklist.cpp
-  bool must = true;         // false = should
-  std::string message;      // names the first such event, or its place
+  int item = 0;      // number in src/analysis/verify/checklist.cpp
+  bool must = true;  // false = should
+  std::string message;
   std::uint64_t count = 1;  // events that break the item
 };
 struct FileReport {
@@ -26,7 +26,7 @@ struct FileReport {
   std::uint64_t events = 0;
   std::vector<std::int64_t> steps;  // N of ProfilerStep#N
   bool complete = true, truncated = false;
-  bool merged = false;  // written by `profshim merge`
+  bool merged = false;
   std::uint64_t dropped = 0;
   int world_size = -1;
   std::int64_t base_time_ns = 0;
@@ -34,25 +34,24 @@ struct FileReport {
   std::vector<Finding> findings;
   bool conforms() const;  // readable, and no `must` finding
 };
-/// Runs the whole checklist. If the file is unreadable, sets `error`.
+/// Sets FileReport::error if the file is unreadable.
 FileReport verify_trace(const std::string& path);
-/// Verifies bytes, for tests and fuzzing. `path`: the file name, which item 2 checks.
+/// For tests and fuzzing: does not open `path`.
 FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
-/// Checks the files of one window together: same base time, distinct ranks, same steps, same spec. Adds findings.
+/// Adds findings if files of one window differ in base time, steps or spec, or have the same rank.
 void verify_together(std::vector<FileReport>& reports);
 
-/// The traces that [check] judges.
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
   int world_size = -1;  // -1 = unknown
   std::vector<int> ranks;
 };
-/// The outcome of min_traces, ranks or complete of [check].
+/// The result of one key of [check].
 struct TraceRule {
-  std::string key;            // "check.ranks"
-  std::optional<bool> holds;  // none = the traces do not contain the answer
+  std::string key;
+  std::optional<bool> holds;  // nullopt = unknown
   std::string sentence;
-  std::vector<int> missing;  // ranks without a trace
+  std::vector<int> missing;
 };
 std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen);
 

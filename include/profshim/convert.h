@@ -1,4 +1,3 @@
-// Converts finished traces to Perfetto's protobuf format and to Parquet.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ struct ConvertResult {
   std::uint64_t bytes = 0;   // written
 };
 
-/// Converts as src/convert/perfetto/format.h describes. Reads the file twice, which saves memory.
+/// src/convert/perfetto/format.h describes the output.
 ConvertResult convert_to_perfetto(const std::string& path, const std::string& out);
 
 struct ParquetOptions {
@@ -24,7 +23,7 @@ struct ParquetOptions {
   std::string out;     // a file; or a folder, ending in '/', with a file per input
   std::string python;  // an interpreter with pyarrow
 };
-/// Writes the columns of src/convert/parquet/columns.h. Holds one row group in memory.
+/// src/convert/parquet/columns.h describes the columns.
 ConvertResult convert_to_parquet(const ParquetOptions& options);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// The parameters of a CUPTI subscription beside other clients; used by inject/ and src/device.
 #pragma once
 
 #include <cstddef>

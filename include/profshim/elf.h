@@ -1,5 +1,5 @@
-// ELF symbols and x86-64 code: finds functions for steps.source = "symbol", and decides whether a jump can replace
-// their entry. Thread-safe; not async-signal-safe.
+// Finds functions in ELF files for steps.source = "symbol", and decides whether a jump can replace their x86-64 entry.
+// Thread-safe; not async-signal-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,41 +11,41 @@
 
 namespace profshim::elf {
 
-/// Properties of an instruction that decide how it can be moved. Positions: byte offsets from its start.
+/// Members named `..._at` are byte offsets from the start of the instruction.
 struct Instruction {
   enum class Kind : std::uint8_t {
     kPlain,
-    kJump,          // jmp rel8/rel32
-    kConditional,   // jcc rel8/rel32
-    kLoop,          // loop, loope, loopne, jrcxz: rel8 only
-    kCall,          // call rel32
-    kIndirectJump,  // jmp r/m
-    kIndirectCall,  // call r/m
-    kTransaction,   // xbegin rel32
-    kReturn,        // ret, iret, ud2, hlt: execution ends here
+    kJump,         // jmp rel8/rel32
+    kConditional,  // jcc rel8/rel32
+    kLoop,         // loop, loope, loopne, jrcxz: rel8 only
+    kCall,         // call rel32
+    kIndirectJump,
+    kIndirectCall,
+    kTransaction,  // xbegin rel32
+    kReturn,       // ret, iret, ud2, hlt: execution ends here
   };
   std::uint8_t length = 0;
   Kind kind = Kind::kPlain;
   bool rip_relative = false;
   std::uint8_t displacement_at = 0;  // 32-bit displacement of a RIP-relative operand
   std::uint8_t relative_at = 0;      // offset field of a relative branch
-  std::uint8_t relative_size = 0;    // size of that field: 1 or 4; 0 = no relative branch
-  std::uint8_t opcode_at = 0;        // first byte after the prefixes
-  std::uint8_t modrm_at = 0;         // 0 = none
-  bool uses_rsp_operand = false;     // memory operand addressed through rsp
+  std::uint8_t relative_size = 0;    // bytes of that field: 1 or 4; 0 = no relative branch
+  std::uint8_t opcode_at = 0;
+  std::uint8_t modrm_at = 0;      // 0 = none
+  bool uses_rsp_operand = false;  // memory operand addressed through rsp
 };
 
-/// Decodes one instruction in 64-bit mode. Returns false if it is invalid, truncated, or ambiguous: Intel and AMD
-/// differ in the length of branches with a 16-bit offset. Never allocates.
+/// Returns false if the instruction is invalid, truncated, or ambiguous: Intel and AMD differ in the length of branches
+/// with a 16-bit offset.
 bool decode(const std::uint8_t* code, std::size_t available, Instruction& out);
 
-/// Returns the target of a relative branch; 0 for other instructions.
+/// Returns 0 unless the instruction is a relative branch.
 std::uint64_t branch_target(const std::uint8_t* code, const Instruction& instruction, std::uint64_t address);
 
-/// Lengths in bytes: jmp rel32; jmp [rip+0] followed by the address.
+/// Bytes of jmp rel32, and of jmp [rip+0] with the address behind it.
 inline constexpr std::size_t kNearJump = 5, kFarJump = 14;
 
-/// Code and the address at which it runs.
+/// Machine code that runs at `address`.
 struct Code {
   const std::uint8_t* bytes = nullptr;
   std::size_t size = 0;
@@ -53,9 +53,9 @@ struct Code {
 };
 
 struct Entry {
-  std::string refusal;        // why the entry cannot be patched; "" = it can
-  std::size_t patch_at = 0;   // offset of the jump: 4 behind an endbr64, which stays; else 0
-  std::size_t displaced = 0;  // bytes of the replaced instructions, at least jump_bytes
+  std::string refusal;        // "" = the entry can be patched
+  std::size_t patch_at = 0;   // offset of the jump: 4 behind an endbr64, else 0
+  std::size_t displaced = 0;  // bytes of the replaced instructions
 };
 
 /// Decides whether a jump of `jump_bytes` can replace the entry of a function. `parts`: its outlined cold code.
@@ -69,7 +69,7 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
 struct Function {
   std::string name;     // as in the file
   std::uint64_t value;  // address, relative to the load bias
-  std::uint64_t size;   // bytes; 0 = unknown
+  std::uint64_t size;   // 0 = unknown
   std::uint64_t file_offset;
   bool ifunc = false;     // `value` is the address of the resolver
   bool exported = false;  // in .dynsym
@@ -82,12 +82,12 @@ struct Symbol {
   bool ifunc, exported;
 };
 
-/// Functions in .dynsym and .symtab of a file, which may be damaged or hostile: every offset and size is checked.
+/// Functions in .dynsym and .symtab of a file, which may be damaged or hostile.
 class File {
  public:
-  /// Returns false and sets `error` for anything but a 64-bit little-endian ELF file.
+  /// Accepts only 64-bit little-endian ELF files with section headers.
   bool open(const std::string& path, std::string& error);
-  /// As open(), but without functions(), which take a hundred megabytes for a large library.
+  /// As open(), but leaves functions() empty: they take a hundred megabytes for a large library.
   bool map(const std::string& path, std::string& error);
   void for_each_function(const std::function<void(const Symbol&)>& visit) const;
   ~File();
@@ -110,40 +110,39 @@ class File {
   std::vector<Function> functions_;
 };
 
-/// Returns the mangled name of the function at each of these ascending file offsets; "" = unknown.
+/// Returns the mangled name at each file offset; "" = unknown. `offsets` are ascending.
 std::vector<std::string> functions_at(const std::string& path, const std::vector<std::uint64_t>& offsets);
 
 /// Returns `name` unchanged if it is not mangled, or if the result exceeds 64 KiB.
 std::string demangled(const std::string& name);
 
-/// The name or glob in steps.pattern. Matches mangled and demangled names, also without parameters ("Solver::step"
-/// matches "Solver::step(int)").
+/// A name or glob. It matches mangled and demangled names, with or without parameters.
 class SymbolPattern {
  public:
   explicit SymbolPattern(std::string pattern);
   bool matches(const std::string& name) const;
-  bool exact() const { return exact_; }  // has no wildcard
+  bool exact() const { return exact_; }
   const std::string& text() const { return pattern_; }
 
  private:
   std::string pattern_;
-  std::string literal_;  // longest run of identifier characters: the mangled name contains it too, unless it is "std"
+  std::string literal_;
   bool exact_;
 };
 
-/// Returns the outlined cold parts of a function: "step.cold" for "step".
+/// Returns functions such as "step.cold" for "step".
 std::vector<const Function*> cold_parts(const std::vector<Function>& functions, const Function& function);
 
 struct Candidate {
   std::string name;    // demangled
   std::string module;  // path
-  std::string reason;  // why it cannot be hooked; "" = it can
+  std::string reason;  // why it cannot be hooked
   bool hookable = false;
 };
 /// Returns the functions that match `pattern`; for an unreadable file, one candidate with the reason.
 std::vector<Candidate> examine_file(const std::string& path, const std::string& pattern);
 
-/// Returns at most three names similar to `pattern`, as a hint.
+/// Returns at most three names similar to `pattern`.
 std::vector<std::string> nearest_names(const std::vector<std::string>& paths, const std::string& pattern);
 
 }  // namespace profshim::elf

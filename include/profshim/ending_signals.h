@@ -1,6 +1,5 @@
-// Catches signals that would end the process (SIGTERM, SIGINT, ...), so that the traces are written first: only while
-// recording, and only signals with the default action. The job does not notice: sigaction() and signal() return the
-// job's action, and the process ends by the caught signal.
+// Catches signals that would end the process (SIGTERM, SIGINT, ...), so that the traces are written first. The job does
+// not notice: sigaction() and signal() return the job's action, and the process ends by the caught signal.
 #pragma once
 
 #include <signal.h>
@@ -10,17 +9,16 @@
 namespace profshim::ending_signals {
 
 /// Catches signals with the default action, also if the job sets it later. A caught signal ends the process within
-/// `limit_ns`. Does nothing in process 1 of a container, for which the kernel drops these signals. Call once per
-/// process.
+/// `limit_ns` + 1 s. Does nothing in process 1, for which the kernel drops these signals. Call once.
 void begin(std::int64_t limit_ns);
 /// Restores the default actions. Thread-safe.
 void end();
-/// Restores the default actions in the child of a fork().
+/// Call in a forked child. Takes no lock.
 void end_in_child();
 
-/// Returns the caught signal that is to end the process; 0 = none. Thread-safe.
+/// Returns the caught signal; 0 = none. Thread-safe.
 int arrived();
-/// Returns when that signal came, by monotonic_ns().
+/// Time of the first caught signal, by monotonic_ns().
 std::int64_t arrived_at_ns();
 /// Ends the process by the caught signal. Returns only if a debugger discards it. Thread-safe.
 void end_process();
@@ -48,7 +46,7 @@ class StepAside {
   StepAside& operator=(const StepAside&) = delete;
 
  private:
-  int signal_ = 0;  // 0: the destructor does nothing
+  int signal_ = 0;
   sigset_t before_;
 };
 

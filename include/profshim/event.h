@@ -1,5 +1,4 @@
-// Event: a recorded call, range, step or GPU activity as 64 bytes of plain data. inject/ and src/device fill it, the
-// spool (profshim/spool/format.h) stores it, src/kineto makes trace events of it.
+// A recorded call, range, step or GPU activity.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +13,14 @@ namespace profshim {
 /// The API of an event.
 enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
-/// The kind of an event: one of those below, or a call of a function in hooks/*.def. "args: x": Event::x holds its
-/// arguments.
+/// The kind of an event. "args: x": Event::x holds its arguments.
 enum class HookId : std::uint16_t {
   kNone,
   kNvtxRange,  // push/pop or start/end
   kNvtxMark,   // instant
   kStep,       // step boundary (instant)
   kMpiPolls,   // consecutive unsuccessful polls (MPI_Test, MPI_Iprobe, ...); args: polls
-  // PyTorch's RecordFunction reports these four, one per scope. Event::name: the operator or range; args: torch.
+  // Scopes of PyTorch's RecordFunction, up to kTorchRange. Event::name: the operator or range; args: torch.
   kTorchOperator,
   kTorchBackward,  // node of the backward graph
   kTorchScript,
@@ -32,18 +30,18 @@ enum class HookId : std::uint16_t {
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
   kContinuation,    // extends the thread's previous event (MPI_Sendrecv: the receive)
   kNcclTask,        // NCCL launches an operation (instant, on any thread); args: nccl_task
-  // CUPTI reports these, up to kCudaMemory. Their runs in the spool have the tid spool::kDeviceTid.
-  kCudaApi,     // runtime or driver API call; args: api
-  kKernel,      // args: gpu; continuation: kernel
-  kMemcpy,      // args: gpu
-  kMemcpyPeer,  // args: gpu; continuation: peer
-  kMemset,      // args: gpu
-  kGraphRun,    // a CUDA graph as one device activity; args: gpu
-  kCudaSync,  // args: gpu (kind = CUpti_ActivitySynchronizationType, bytes = CUDA event id, graph_node = correlation id
-              // of its cudaEventRecord, both ~0 = unknown; external = stream of its cudaEventRecord, 0 = unknown)
-  kCudaOverhead,  // args: gpu (kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler)
-  kCudaMemory,    // allocation or release (instant); args: gpu (kind = CUpti_ActivityMemoryOperationType, graph_node =
-                  // address, external = CUpti_ActivityMemoryKind)
+  // From CUPTI, up to kCudaMemory, in runs with the tid spool::kDeviceTid. args: gpu, except for kCudaApi.
+  kCudaApi,  // runtime or driver API call; args: api
+  kKernel,   // continuation: kernel
+  kMemcpy,
+  kMemcpyPeer,  // continuation: peer
+  kMemset,
+  kGraphRun,      // a CUDA graph as one device activity
+  kCudaSync,      // kind = CUpti_ActivitySynchronizationType, bytes = CUDA event id, graph_node = correlation id of its
+                  // cudaEventRecord, both ~0 = unknown; external = stream of its cudaEventRecord, 0 = unknown
+  kCudaOverhead,  // kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler
+  kCudaMemory,    // allocation or release (instant); kind = CUpti_ActivityMemoryOperationType, graph_node = address,
+                  // external = CUpti_ActivityMemoryKind
 #define HOOK(name, ...) name,
 #include "profshim/hooks/cuda.def"
 #include "profshim/hooks/mpi.def"
@@ -52,18 +50,17 @@ enum class HookId : std::uint16_t {
   kCount
 };
 
-/// Returns the name of an intercepted function ("MPI_Allreduce"); "" for other kinds.
+/// Returns "MPI_Allreduce" for HookId::MPI_Allreduce; "" for kinds outside hooks/*.def.
 std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
 constexpr bool is_rpc(HookId hook) { return hook == HookId::kTorchRpc || hook == HookId::kTorchRpcServed; }
-/// Returns the function with this exact name, or kNone.
+/// Returns kNone for an unknown name.
 HookId hook_by_name(std::string_view name);
 
-/// Returns the function's name in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for kinds outside
-/// hooks/cuda.def.
+/// Returns the name in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for kinds outside hooks/cuda.def.
 std::string_view cuda_call_name(HookId hook);
 
-/// The meaning of a function's MpiArgs::peer or NcclArgs::peer, from the roles in its row of hooks/*.def.
+/// The meaning of MpiArgs::peer or NcclArgs::peer.
 enum class PeerKind : std::uint8_t { kNone, kRoot, kDestination, kSource, kTarget, kPeer };
 PeerKind peer_kind(HookId hook);
 bool begins_or_ends_mpi(HookId hook);
@@ -71,32 +68,32 @@ bool begins_or_ends_mpi(HookId hook);
 /// Identifies a text in the string arena of the spool; 0 = none.
 using StringId = std::uint32_t;
 
-inline constexpr std::int32_t kNone32 = std::numeric_limits<std::int32_t>::min();
+inline constexpr std::int32_t kNone32 = std::numeric_limits<std::int32_t>::min();  // no peer or no tag
 
-/// "Definition id", here and below, is a spool::Definition::id.
+/// "Definition id", here and below: a spool::Definition::id; 0 = none.
 struct MpiArgs {
   std::uint64_t bytes;     // of this rank's buffer: see Payload in inject/mpi/row.h
   std::uint64_t count;     // elements
-  std::uint32_t comm;      // Definition id; 0 = none
+  std::uint32_t comm;      // Definition id
   std::uint32_t sequence;  // counts the collectives of the communicator from 1; 0 = not a collective
-  std::int32_t peer;       // rank of root, destination or source in `comm`; kNone32 = none
-  std::int32_t tag;        // kNone32 = none
-  std::uint16_t datatype;  // Definition id; 0 = none
-  std::uint16_t op;        // Definition id (kReduction); 0 = none
+  std::int32_t peer;       // rank in `comm`: see PeerKind
+  std::int32_t tag;
+  std::uint16_t datatype;  // Definition id
+  std::uint16_t op;        // Definition id (kReduction)
   std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// Arguments of kMpiPolls. The event lasts from the first poll's begin to the last one's end; each poll extends it,
-/// until the thread records another event.
+/// Each poll extends the event until the thread records another event.
 struct PollArgs {
   static constexpr int kFunctions = 3;
   Ticks in_calls;  // time inside the polls
   std::uint32_t calls[kFunctions];
-  HookId functions[kFunctions];  // in order of their first calls; kNone = unused
+  HookId functions[kFunctions];  // kNone = unused
   std::uint16_t depth;           // open calls and ranges around the polls
-  std::uint32_t comm;            // Definition id, if all probes have the same; 0 = none
-  std::int32_t peer;             // likewise; kNone32 = none
-  std::int32_t tag;              // likewise
+  // As in MpiArgs; none if the probes differ.
+  std::uint32_t comm;
+  std::int32_t peer;
+  std::int32_t tag;
 };
 
 struct NvtxArgs {
@@ -104,7 +101,7 @@ struct NvtxArgs {
   std::uint32_t domain;       // Definition id; 0 = default domain
   std::uint32_t category;     // the caller's number; named by a kNvtxCategory definition
   std::uint32_t color;        // ARGB; 0 = none
-  std::uint32_t extended;     // StringId of an extended payload as JSON; 0 = none
+  std::uint32_t extended;     // StringId of an extended payload as JSON
   std::uint8_t payload_type;  // nvtxPayloadType_t; 0 = none
   std::uint8_t reserved[3];
   std::int32_t start_tid;  // with kStartEnd: thread that began the range; else 0
@@ -114,26 +111,26 @@ static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40 && sizeof(PollArgs
 
 struct NcclArgs {
   std::uint64_t count;      // elements that a rank sends, or receives (reduce-scatter)
-  std::uint32_t comm;       // Definition id; 0 = none
+  std::uint32_t comm;       // Definition id
   std::uint32_t sequence;   // as in MpiArgs
-  std::int32_t peer;        // root or peer in the communicator; kNone32 = none
+  std::int32_t peer;        // rank in `comm`: see PeerKind
   std::int32_t result;      // ncclResult_t
   std::uint32_t operation;  // CUPTI external correlation id of the call's device activity; 0 = none
   std::uint8_t datatype;    // ncclDataType_t; kNoByte = none
   std::uint8_t op;          // ncclRedOp_t up to ncclAvg; kUserOp = made by the user; kNoByte = none
-  std::uint8_t group;       // 1 = inside a group: launched by the outermost ncclGroupEnd
-  std::uint8_t from_nvtx;   // 1 = seen through NCCL's NVTX domain only
+  std::uint8_t group;       // 1 = launched by the outermost ncclGroupEnd
+  std::uint8_t from_nvtx;   // 1 = known from NCCL's NVTX domain only
   std::uint64_t bytes;      // of this rank's send buffer (receives and scatters: receive buffer)
 };
 inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
 
-/// Arguments of kNcclTask, from NCCL's profiler plugin interface.
+/// From NCCL's profiler plugin interface.
 struct NcclTaskArgs {
   Ticks call;              // Event::begin of the NCCL call that enqueued the operation; 0 = unknown
   std::uint64_t sequence;  // NCCL's count of this function's calls on the communicator, if is_collective
   StringId function;       // "AllReduce"
   StringId algorithm;      // "RING"; 0 = a send or receive
-  StringId protocol;       // "LL"; likewise
+  StringId protocol;       // "LL"
   std::uint8_t channels;
   std::uint8_t warps;  // per channel, if is_collective
   std::uint8_t is_collective;
@@ -141,23 +138,23 @@ struct NcclTaskArgs {
 };
 static_assert(sizeof(NcclArgs) == 40 && sizeof(NcclTaskArgs) == 40);
 
-/// Arguments of kCudaApi. Event::name has no version suffix: "cudaMalloc".
+/// Event::name has no version suffix: "cudaMalloc".
 struct ApiArgs {
   std::uint32_t correlation;  // joins the call to its device activity; unique per process
   std::uint32_t callback_id;  // CUPTI's cbid
-  std::int32_t tid;           // of the caller; 0 = unknown
+  std::int32_t tid;           // 0 = unknown
   std::uint32_t raw_thread;   // CUPTI's threadId: low 32 bits of the caller's pthread_t
   std::uint32_t result;
-  std::uint32_t external;   // external correlation id: NcclArgs::operation; 0 = none
+  std::uint32_t external;   // NcclArgs::operation; 0 = none
   std::uint8_t is_runtime;  // 0 = driver API
   std::uint8_t is_launch;   // 1 = launches a kernel, copy or memset
   std::uint8_t reserved[14];
 };
 
-/// Arguments of device activity. Event::begin and end are converted to ticks(). Event::name: mangled kernel name.
+/// Event::name: mangled kernel name.
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
-  std::uint16_t device;       // kUnknownDevice = unknown: CUPTI reports synchronizations with a context only
+  std::uint16_t device;       // or kUnknownDevice: CUPTI reports synchronizations with a context only
   std::uint16_t kind;         // copies: CopyKinds (profshim/device/activity_kinds.h);
                               // memset: CUpti_ActivityMemoryKind
   std::uint32_t context;
@@ -165,7 +162,7 @@ struct GpuArgs {
   std::uint64_t bytes;
   std::uint64_t graph_node;  // 0 = not part of a graph
   std::uint32_t graph;
-  std::uint32_t external;  // external correlation id of the launch: NcclArgs::operation; 0 = none
+  std::uint32_t external;  // of the launch: NcclArgs::operation; 0 = none
 };
 inline constexpr std::uint16_t kUnknownDevice = 0xffff;
 /// Arguments of the kContinuation of a kKernel.
@@ -188,9 +185,9 @@ struct PeerArgs {
 };
 static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
-/// Arguments of a CUDA call that its hook (hooks/cuda.def) records while CUPTI is not available.
+/// Arguments of a call that a hook of hooks/cuda.def records while CUPTI is not available.
 struct CudaCallArgs {
-  std::uint64_t bytes;   // of a copy or memset, if has_bytes
+  std::uint64_t bytes;   // if has_bytes
   std::uint64_t stream;  // handle, if has_stream
   StringId kernel;       // mangled name; 0 = unknown or no launch
   std::int32_t result;
@@ -203,33 +200,33 @@ static_assert(sizeof(CudaCallArgs) == 40);
 struct TorchArgs {
   std::uint64_t record_function;  // while the call is open: address of its at::RecordFunction. Then: thread that
                                   // began it, if another ended it (kStartEnd); else 0
-  std::int64_t sequence;          // joins a backward function to its operator; kNoSequence = none
-  // Properties of the inputs: JSON arrays with one element per input; 0 = unknown.
+  std::int64_t sequence;          // joins a backward function to its operator; or kNoSequence
+  // JSON arrays with one element per input.
   StringId dims, strides, types, values;
-  StringId stack;       // profshim/call_stack.h; 0 = none
-  std::uint32_t group;  // of a torch.distributed collective: Definition id of its kCommunicator; 0 = unknown
+  StringId stack;       // profshim/call_stack.h
+  std::uint32_t group;  // of a torch.distributed collective: Definition id (kCommunicator)
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
-/// Arguments of kTorchRpc and kTorchRpcServed. Event::name: see inject/torch/calls/rpc_request.h.
+/// Event::name: see inject/torch/calls/rpc_request.h.
 struct RpcArgs {
-  std::uint64_t began_on;  // with kStartEnd: the thread that sent the request; else 0
-  std::int64_t id;         // PyTorch's number of the request, counted by its sender; kNoRpcId = unknown
+  std::uint64_t began_on;  // with kStartEnd: thread that sent the request; else 0
+  std::int64_t id;         // PyTorch's number of the request, counted by its sender; or kNoRpcId
   std::uint64_t bytes;     // of the message without tensors
-  StringId from, to;       // names of workers; 0 = unknown
-  StringId stack;          // profshim/call_stack.h; 0 = none
+  StringId from, to;       // names of workers
+  StringId stack;          // profshim/call_stack.h
   std::uint16_t type;      // torch::distributed::rpc::MessageType
   std::uint16_t reserved;
 };
 inline constexpr std::int64_t kNoRpcId = -1;
 
-/// Arguments of kTorchMemory: those of c10::reportMemoryUsageToProfiler. With kFailed, the allocation failed.
+/// From c10::reportMemoryUsageToProfiler. With kFailed, the allocation failed.
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released
-  std::uint64_t allocated;    // bytes allocated on the device afterwards; on the CPU in blocks that profshim saw
+  std::uint64_t allocated;    // bytes on the device afterwards; on the CPU only blocks that profshim saw
   std::uint64_t reserved;     // bytes that the allocator holds
-  std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
+  std::int16_t device_type;   // c10::DeviceType
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;
 };
@@ -248,7 +245,7 @@ enum : std::uint8_t {
   kContinues = 2,   // the thread's next event is its kContinuation
   kStartEnd = 4,    // may end on another thread than it began
   kUnfinished = 8,  // still open when the window or the process ended
-  kFortran = 16,    // called by its Fortran name
+  kFortran = 16,    // called from Fortran
   kFailed = 32,     // the real function returned an error
 };
 
@@ -262,8 +259,8 @@ struct alignas(64) Event {
     PeerKind started_peer;          // MPI_Start: peer kind of its request; kNone: use peer_kind(hook)
   };
   union {
-    StringId name = 0;  // if `hook` does not tell it: NVTX message, step marker, operator, kernel
-    StringId stack;     // MPI or NCCL function: call stack (profshim/call_stack.h); 0 = none
+    StringId name = 0;  // NVTX message, step marker, operator or kernel
+    StringId stack;     // MPI or NCCL function: profshim/call_stack.h
   };
   union {
     MpiArgs mpi;

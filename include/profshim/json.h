@@ -1,4 +1,4 @@
-// Functions for small JSON texts. Each call parses its text anew. Not for hooks.
+// For small JSON texts. Not for hooks.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,28 @@
 
 namespace profshim {
 
-/// A value; its views are valid during the callback.
+/// Its views are valid only during the callback.
 struct JsonValue {
-  std::string_view key;  // of an event's argument; empty in json_leaves(), which passes a path
+  std::string_view key;  // of an event's argument; empty in json_leaves()
   enum class Kind : std::uint8_t { kNull, kBool, kInt, kDouble, kString, kJson } kind{};
   std::int64_t integer = 0;  // kInt, kBool
   double number = 0;         // kInt, kDouble
   std::string_view text;     // kString: decoded; kJson: compact JSON; numbers in event arguments: as written
 };
 
-/// Returns `text` as a quoted JSON string. Escapes control characters; non-UTF-8 bytes become U+FFFD.
+/// Returns `text` as a quoted JSON string. Non-UTF-8 bytes become U+FFFD.
 std::string json_string(std::string_view text);
 
-/// True if the whole text is one JSON value that every reader accepts: UTF-8, numbers in range, at most 64 levels.
+/// True for one JSON value in UTF-8 with numbers in range and at most 64 levels.
 bool valid_json(std::string_view json);
 
-/// Calls `leaf` for every leaf, in order. `path`: "pg_config.0.pg_name", or "" for a single value. An empty list or
-/// object is a kJson leaf ("[]", "{}"). Returns false if the text is not JSON.
+/// Calls `leaf` for every leaf. `path`: such as "pg_config.0.pg_name". An empty list or object is a kJson leaf ("[]",
+/// "{}"). Returns false if the text is not JSON.
 bool json_leaves(std::string_view json, const std::function<void(std::string_view path, const JsonValue& value)>& leaf);
 
-/// Returns a list's elements as JSON texts; nothing if `json` is not a list.
+/// Returns the elements as JSON texts; nothing if `json` is not a list.
 std::vector<std::string> json_elements(std::string_view json);
-/// Returns a member of an object as JSON text; "" if there is none.
+/// Returns a member as JSON text; "" if there is none.
 std::string json_part(std::string_view json, std::string_view key);
 
 }  // namespace profshim

@@ -1,4 +1,4 @@
-// Names of traces, the run folder, and claims: files that show which process records a rank.
+// A claim is a file that shows which process records a rank.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace profshim::output {
 
-/// The values of a name pattern's variables. {step} is first_step.
+/// Values of pattern_variables(). {step} is first_step.
 struct NameValues {
   Rank rank;
   std::string run_name, host, phase, job_id;
@@ -22,16 +22,15 @@ struct NameValues {
   std::int64_t time_ns = 0;
 };
 const std::vector<std::string_view>& pattern_variables();
-/// Returns "" if the pattern is valid, else one sentence with a hint (unknown variable, unbalanced brace, cloud
-/// address).
+/// Returns "" if the pattern is valid, else one sentence with a hint.
 std::string check_pattern(std::string_view pattern, bool is_folder);
 std::string expand(std::string_view pattern, const NameValues& values);
 
-/// Returns profile.run_name, or a name from program and job. It is safe as one path component.
+/// Returns profile.run_name, or a name from program and job, as a safe path component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
 
-/// Returns the file name. If output.filename does not distinguish ranks or windows, adds "-rank3" or "-w2" and sets
-/// `added` to it.
+/// If the patterns of folder and file do not distinguish ranks or windows, appends "-rank3" or "-w2" to the name and to
+/// `added`.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
 /// Returns "a/x_part2.pt.trace.json" for "a/x.pt.trace.json" and "_part2".
@@ -40,17 +39,16 @@ std::string with_part(std::string name, const std::string& part);
 struct RunFolder {
   std::string path;               // absolute
   std::int64_t base_time_ns = 0;  // equal on all ranks of the job
-  std::string problem;            // a sentence if the folder must not be used
+  std::string problem;            // why the folder must not be used; "" = it may
 };
-/// Creates the folder and its identity file (.profshim-run: job and base time), or uses the existing ones of the job.
-/// For another job's folder, follows output.overwrite.
+/// Creates the folder and its file .profshim-run (job, base time), or joins those of the same job. output.overwrite
+/// decides about the folder of another job.
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
 
-/// Creates .claim-rankN with the identity of this process. Takes over a dead process's claim and describes that process
-/// in `found` ("" = none). Returns false if another live process has the rank or the claim cannot be written; `found`
-/// then completes a sentence that begins with "rank N ".
+/// Creates .claim-rankN. Takes over a dead process's claim and describes that process in `found`. After a failure,
+/// `found` completes a sentence that begins with "rank N ".
 bool claim_rank(const std::string& folder, int rank, std::string& found);
-/// Updates the time of the claim, a sign of life. Call every few seconds; may block on the file system.
+/// Shows that this process is alive. Call every few seconds; may block on the file system.
 void touch_claim(const std::string& folder, int rank);
 /// True if a live process other than this one has claimed the rank.
 bool is_claimed(const std::string& folder, int rank, int folder_fd = -1);

@@ -12,28 +12,27 @@
 
 namespace profshim::recorder {
 
-/// Bits of mode().
+/// Bits of mode(). kMpi to kCuda: see Spec::activities.
 enum : std::uint32_t {
-  kActive = 1,          // recorded rank: follow communicators and count collectives
-  kArmed = 2,           // commit events (warm-up or window)
-  kHookSteps = 4,       // step source is a hooked function: see session::is_step_hook()
-  kNvtxSteps = 8,       // step source is an NVTX range: see session::is_step_marker()
-  kMpi = 16,            // activity "mpi"
-  kNvtx = 32,           // activity "nvtx"
-  kNccl = 64,           // activity "nccl"
-  kCuda = 128,          // activity "cuda"
-  kCudaCalls = 256,     // CUPTI is missing or yielded: hooks/cuda.def records the calls
-  kCudaSteps = 512,     // step source is cudaProfilerStart: see session::on_profiler_range()
-  kTorch = 2048,        // PyTorch operators
-  kTorchSteps = 4096,   // step source may be a PyTorch range
-  kTorchInputs = 8192,  // shapes, types and values of operator inputs
-  kEachPoll = 1024,     // capture.mpi_polls = "each": an event per unsuccessful poll
-  kMemory = 32768,      // allocations and releases of PyTorch's allocators
-  kStacks = 16384,      // stacks of calls and operators: see profshim/call_stack.h
+  kActive = 1,     // recorded rank: follow communicators and count collectives
+  kArmed = 2,      // commit events (warm-up or window)
+  kHookSteps = 4,  // see session::is_step_hook()
+  kNvtxSteps = 8,  // see session::is_step_marker()
+  kMpi = 16,
+  kNvtx = 32,
+  kNccl = 64,
+  kCuda = 128,
+  kCudaCalls = 256,  // CUPTI is missing or yielded: hooks/cuda.def records the calls
+  kCudaSteps = 512,  // see session::on_profiler_range()
+  kTorch = 2048,
+  kTorchSteps = 4096,  // see session::torch_range_begins()
+  kTorchInputs = 8192,
+  kEachPoll = 1024,  // capture.mpi_polls = "each"
+  kMemory = 32768,   // PyTorch's allocations and releases
+  kStacks = 16384,   // see profshim/call_stack.h
 };
 
-/// Bytes of the table of PyTorch's memory blocks (inject/core/block_table.h), part of limits.host_memory if kMemory is
-/// set.
+/// Size of BlockTable (inject/core/block_table.h), part of limits.host_memory if kMemory is set.
 inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {
@@ -47,30 +46,29 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// Returns the mode bits, by one relaxed load. If they are 0, a hook only calls the real function.
+/// If the result is 0, a hook only calls the real function.
 inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
 /// Returns the begin of the last step or window. Earlier events must not be extended.
 inline Ticks last_boundary() { return detail::last_boundary.load(std::memory_order_relaxed); }
 
-/// Returns the calling thread's block, which its first call registers; null if the thread table is full. Call only if
-/// mode() != 0.
+/// Registers the calling thread at its first call. Null if the thread table is full. Call only if mode() != 0.
 inline spool::Thread* this_thread() {
   spool::Thread* const t = detail::this_thread;
   return __builtin_expect(t != nullptr, 1) ? t : detail::register_thread();
 }
 
-/// Returns the calling thread's block; null if it has none yet.
+/// Null if the thread is not registered.
 inline spool::Thread* known_thread() { return detail::this_thread; }
 
-/// Counts a lost event of a thread without a block, if activities in `wanted` (mode bits) are recorded.
+/// Counts a lost event of an unregistered thread, if activities in `wanted` (mode bits) are recorded.
 inline void lose_event(std::uint32_t wanted) {
   if (mode_has(kArmed | wanted)) detail::count_threadless();
 }
 
-/// Returns the slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted).
-/// `next` may lie behind chunk_end: a signal handler of the job may fill the run between next_slot() and publish().
+/// Returns the slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted). A
+/// signal handler may fill the run between next_slot() and publish(): `next` may then lie behind chunk_end.
 inline Event* next_slot(spool::Thread& t) {
   if (__builtin_expect(t.next >= t.chunk_end, 0) && !detail::next_chunk(t)) return nullptr;
   return t.next;
@@ -83,7 +81,7 @@ inline void publish(spool::Thread& t) {
   // Release: a reader that acquires the count sees the counted events. Pairs with for_each_run().
   t.count->store(static_cast<std::uint32_t>(slots) - 1, std::memory_order_release);
 }
-/// Returns the thread's last event; null unless it is in the current run and may still be changed.
+/// Null unless the thread's last event is in the current run and may still be changed.
 inline Event* last_committed(const spool::Thread& t) {
   const auto* const header = reinterpret_cast<const Event*>(t.count);
   const bool owns_it = t.next != nullptr && t.next < t.chunk_end && t.next > header + 1;
@@ -96,9 +94,8 @@ inline void commit(spool::Thread& t, const Event& event) {
   publish(t);
 }
 
-/// Returns a slot for a call that ends later on the same thread. Assign the whole Event (begin and end 0), then call
-/// begin(), the real function, end(). The slot is in the spool, so traces of hung or killed ranks show the call. Null
-/// if kMaxOpenCalls are open (counted as lost).
+/// Returns a slot for a call that ends on the same thread. Assign the whole Event (begin and end 0), then call begin(),
+/// the real function, end(). Null if kMaxOpenCalls are open (counted as lost).
 inline Event* open_call(spool::Thread& t) {
   if (__builtin_expect(t.open_calls >= spool::kMaxOpenCalls, 0)) {
     detail::count_lost_open_call();
@@ -111,20 +108,19 @@ inline void begin(Event& call) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   call.begin = ticks();
 }
-/// Frees a call's slot. Ranges may end in any order: a slot is reused once all slots above it are free.
+/// Ranges may end in any order: a slot is reused once all slots above it are free.
 inline void discard(spool::Thread& t, Event& call) {
   call.begin = 0;
   while (t.open_calls > 0 && t.open[t.open_calls - 1].begin == 0) --t.open_calls;
 }
-/// Copies `call` with the end `now`, which it does not store into `call` first: the copy's 16-byte load would then
-/// stall about 8 ns (failed store forwarding).
+/// Does not store `now` into `call` before the copy: the copy's 16-byte load would stall about 8 ns (failed store
+/// forwarding).
 inline void copy_ended(Event& to, const Event& call, Ticks now) {
   to.begin = call.begin;
   to.end = now;
   constexpr std::size_t kRest = offsetof(Event, hook);
   std::memcpy(reinterpret_cast<char*>(&to) + kRest, reinterpret_cast<const char*>(&call) + kRest, sizeof to - kRest);
 }
-/// Commits the call with the end `now`, and frees its slot.
 inline void end_at(spool::Thread& t, Event& call, Ticks now) {
   if (Event* const slot = next_slot(t)) {
     copy_ended(*slot, call, now);
@@ -134,10 +130,9 @@ inline void end_at(spool::Thread& t, Event& call, Ticks now) {
 }
 inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
 
-/// Marks the thread as inside a layer (kNone, kMpi or kNccl) during its lifetime. outermost() is true if no other call
-/// of the layer is running; only such a call is recorded. longjmp, an exception or a cancellation may skip the
-/// destructor. Stacks grow down: a frame that is not at least kLeastFrame bytes below that of the outermost call proves
-/// that this call was left. Limit: if only deeper calls follow, a call that was left counts as running.
+/// Marks the thread as inside a layer (kNone, kMpi or kNccl). Only an outermost() call is recorded. longjmp, an
+/// exception or a cancellation may skip the destructor. A later frame that is not kLeastFrame bytes below the outermost
+/// call's frame proves that the outermost call was left.
 class LayerScope {
  public:
   [[gnu::always_inline]] LayerScope(spool::Thread& t, Layer layer)
@@ -155,34 +150,32 @@ class LayerScope {
   bool outermost() const { return outermost_ == here_; }
 
  private:
-  /// Minimum distance in bytes between the frames of a hook and a nested hook, ensured by room_. Frames of two hooks
-  /// called in turn are closer.
+  /// Minimum bytes between the frames of a hook and a nested hook. Frames of hooks called in turn are closer.
   static constexpr std::uintptr_t kLeastFrame = 256;
   std::uintptr_t& outermost_;
   const std::uintptr_t here_;
   [[maybe_unused]] char room_[kLeastFrame];
 };
 
-/// Returns a spool slot for an operation that may end on another thread (non-blocking operation, NVTX start/end range).
-/// Set `begin` last; from then until release_pending(), traces show the operation as unfinished. Lock-free. Null if all
-/// slots are in use (counted).
+/// Returns a slot for an operation that may end on another thread. Set `begin` last: until release_pending(), traces
+/// show the operation as unfinished. Lock-free. Null if all slots are in use (counted).
 Event* take_pending();
 void release_pending(Event* slot);
 
-/// Returns a text's id in the string arena; equal texts have equal ids. Lock-free, no allocation. A text longer than
-/// `limit` is cut and ends with "...". 0 for "", and if the arena is full (counted).
+/// Equal texts have equal ids. Lock-free, no allocation. Cuts a text longer than `limit`. Returns 0 for "", if mode()
+/// is 0, and if the arena is full (counted).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
-/// The same for a non-empty C string; faster if the same address often holds the same text.
+/// As intern(), for a non-empty C string; faster if the same address often holds the same text.
 StringId intern_literal(const char* text);
-/// Returns the text of an id from intern(), valid until the session ends.
+/// The view is valid until the session ends.
 std::string_view text_of(StringId id);
 
-/// Appends a definition, the meaning of an id in events. Thread-safe. A full table drops and counts it.
+/// Thread-safe. A definition for which the table has no room is dropped and counted.
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text = 0,
             std::initializer_list<std::int64_t> values = {});
-/// Adds a member to the "profshim" object of later traces; the last value of a key counts. `json`: a JSON value.
+/// Adds a member to the "profshim" object of later traces; the last value of a key counts.
 void add_metadata(std::string_view key, std::string_view json);
-/// Adds a sentence to the list "problems" of later traces, once: what could not be recorded, or was lost.
+/// Adds a sentence about a loss to the list "problems" of later traces, once.
 void problem(std::string_view source, std::string_view sentence);
 
 }  // namespace profshim::recorder

@@ -1,4 +1,3 @@
-// Functions of the recorder that the session calls.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +16,19 @@ struct SpoolSize {
   std::uint64_t arena_bytes = 0;
   std::uint32_t threads = spool::kMaxThreads, definitions = spool::kMaxDefinitions, pending = spool::kMaxPending;
 };
-/// Memory of the writer thread that does not grow with events: buffers, compressing threads, heap.
+/// Memory of the writer thread that does not grow with events.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// Lower bound of limits.host_memory.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
 /// Smallest budget for divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
-/// Divides a budget between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/). Returns false if it
-/// is below kLeastRoom.
+/// Divides a budget between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/). Returns false below
+/// kLeastRoom.
 bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size);
 /// Returns the bytes of a spool with all pages in use.
 std::uint64_t spool_bytes(const SpoolSize& size);
 
-/// Creates the spool in a file, or in anonymous memory if `path` is empty. On failure returns false and leaves nothing
-/// behind. mode() stays 0.
+/// `path`: of the spool file; "" = anonymous memory. A failure leaves nothing behind. mode() stays 0.
 bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not);
 bool exists();
 spool::SpoolHeader& header();
@@ -41,28 +39,27 @@ const std::string& path();
 /// Makes tend_pool() ask `room`, which must outlive the recording, before the spool grows. Call after create_spool().
 void watch_room(const MemoryRoom* room);
 
-/// Changes mode() in one atomic step (release). Thread-safe.
+/// Atomic (release).
 void set_mode(std::uint32_t set, std::uint32_t clear);
 
-/// In a forked child: sets mode() to 0 and forgets the calling thread's block.
+/// Call in a forked child: sets mode() to 0.
 void abandon_in_child();
 
 /// Returns null if kMaxWindows windows wait to be written.
 spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
 /// Idempotent and thread-safe: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
-/// Appends a mark and returns its number in the run.
+/// Returns the mark's number in the run.
 std::uint64_t add_mark(const spool::StepMark& mark);
-/// Call only on threads of profshim.
+/// Takes a lock: not for hooks.
 void add_anchor(const Anchor& anchor);
 
-/// Returns the number of events lost so far, of all threads.
+/// Returns the number of events lost so far.
 std::uint64_t dropped();
-/// Returns the number of chunks that the budget allows. Only the first SpoolHeader::chunk_count ever had pages. Never
-/// read the others: reading a hole of a file raises SIGBUS if the file system is full.
+/// Returns the number of chunks that the budget allows. Never read a chunk from SpoolHeader::chunk_count on: it may be
+/// a hole of the file, which raises SIGBUS if the file system is full.
 std::uint32_t chunks_in_pool();
-/// Returns the number of events since create_spool(). A run sealed during the call may be missing, but is never counted
-/// twice.
+/// Counts events since create_spool(). May miss a run that is sealed during the call.
 std::uint64_t events_committed();
 
 struct PoolState {
@@ -72,36 +69,33 @@ struct PoolState {
   std::optional<Bound> pressed_by;  // as Room::pressed_by
 };
 /// Frees sealed chunks that no window needs, gives pages to chunks until `wanted_free` are free (at most 8 MiB per
-/// call), and returns free chunks beyond 4 x `wanted_free` (under memory pressure nearly all) to the system. Runs on
-/// the collector thread. `oldest_needed` returns the begin of the oldest unpublished window (0 = none). It is called
-/// once sealed chunks are collected: later windows need none of them.
+/// call), and returns free chunks beyond 4 x `wanted_free` to the system. `oldest_needed` returns the begin of the
+/// oldest unpublished window (0 = none). Not thread-safe.
 PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free);
-/// For limits.on_limit = "drop_old": frees the oldest sealed chunks; their events count as dropped. Runs on the
-/// collector thread.
+/// Frees the oldest sealed chunks and counts their events as dropped. Not thread-safe.
 void drop_oldest(std::uint32_t chunks);
 /// Returns when, since the last call, a thread first found no free chunk; 0 = never.
 Ticks take_first_drop();
 
-/// Registers the block to which the device thread commits events (tid spool::kDeviceTid). Null if the thread table is
-/// full (counted) or mode() is 0. Never freed.
+/// Registers a block (tid spool::kDeviceTid) for events of the device thread. Null if the thread table is full or
+/// mode() is 0. Never freed.
 spool::Thread* device_block();
 
-/// Measures the cost of an event on the calling thread, which must be ours. Its events are discarded.
+/// Measures the cost of an event on the calling thread, which must be ours. The events are discarded.
 class ScratchThread {
  public:
   ScratchThread();
   ~ScratchThread();
   ScratchThread(const ScratchThread&) = delete;
   ScratchThread& operator=(const ScratchThread&) = delete;
-  /// Returns the nanoseconds of one call of `make_event`, which commits at most two events: the median of several
-  /// rounds. < 0: no memory.
+  /// Returns the nanoseconds of one call of `make_event`, which may commit two events. < 0: no memory.
   double cost_ns(const std::function<void()>& make_event);
 
  private:
   struct Memory;
   void rewind();
   Memory* memory_ = nullptr;
-  spool::Thread* own_ = nullptr;  // the block that the thread had before
+  spool::Thread* own_ = nullptr;
 };
 /// Returns the nanoseconds from open_call() to end(), without the hook. < 0: no memory.
 double measure_event_cost_ns();

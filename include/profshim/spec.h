@@ -1,4 +1,4 @@
-// The spec: the settings of a recording, read once by the library or the profshim tool.
+// The spec: the settings of a recording.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 
-/// A rank expression, "0,8-15".
+/// Such as "0,8-15".
 class RankExpression {
  public:
   RankExpression();  // selects rank 0
@@ -40,7 +40,7 @@ class RankExpression {
   bool parse(std::string_view text, std::string& message, int& column);
   bool selects(const Rank& rank) const;
   const std::string& text() const { return text_; }
-  /// Returns the ranks in the text that are outside a world of this size, for a warning.
+  /// Returns the ranks in the text that are >= `world_size`.
   std::vector<int> outside(int world_size) const;
   /// True if no rank can match: "1 & 2". False if the expression is too large to try.
   bool selects_nobody() const;
@@ -61,14 +61,14 @@ struct RankExpression::Node {
 /// of all ranks and steps, `min` the smallest. Times: both bound the median over the steps, `max` of the slowest rank,
 /// `min` of the fastest.
 enum class CheckMetric : std::uint8_t {
-  kLaunches,      // launches_per_step: calls that launch kernels or graphs
-  kKernels,       // kernels_per_step
-  kCalls,         // calls_per_step: operators, MPI and runtime calls, ranges
-  kMpiBytes,      // mpi_bytes_per_step
-  kStepUs,        // step_us
-  kKernelUs,      // kernel_us: device time per step
-  kCallUs,        // call_us
-  kCommunication  // communication_us: MPI calls and NCCL kernels
+  kLaunches,  // calls that launch kernels or graphs
+  kKernels,
+  kCalls,  // operators, MPI and runtime calls, ranges
+  kMpiBytes,
+  kStepUs,
+  kKernelUs,  // device time
+  kCallUs,
+  kCommunication  // time of MPI calls and NCCL kernels
 };
 constexpr bool is_count(CheckMetric metric) { return metric <= CheckMetric::kMpiBytes; }
 std::string_view to_text(CheckMetric metric);
@@ -78,14 +78,14 @@ struct CheckRule {
   std::string name;  // glob; "" = all
   std::optional<double> min, max, tolerance;
   std::string baseline;  // file of `profshim compare --update-baseline`, relative to the spec's folder
-  int line = 0;          // in the spec's file
+  int line = 0;
 };
 
-/// One member per key, with its default. Name, type and description of each key: src/spec/keys/table.cpp.
+/// src/spec/keys/table.cpp describes each key.
 struct Spec {
   struct {
     bool enable = true;
-    std::string run_name;  // "" = from the job's identity
+    std::string run_name;
     bool abort_on_error = false;
     OnConflict on_conflict = OnConflict::kYield;
     LogLevel log_level = LogLevel::kWarn;
@@ -96,8 +96,8 @@ struct Spec {
     std::string role;
   } process;
   struct {
-    RankExpression select;        // default: rank 0
-    std::string source = "auto";  // "auto", "mpi", or variables: see reference.toml
+    RankExpression select;
+    std::string source = "auto";
     bool record_unknown = false;
   } ranks;
   struct {
@@ -120,14 +120,14 @@ struct Spec {
   bool profile_memory = false;
   bool record_shapes = false;
   bool with_flops = false;
-  bool with_stack = false;        // stacks of Python frames
-  bool native_stack = false;      // stacks of native frames
-  std::int64_t stack_every = 1;   // a stack for every Nth PyTorch operator of a thread; 0 = for none
-  std::int64_t stack_depth = 32;  // frames, from the innermost
-  bool fold_polls = true;         // consecutive unsuccessful MPI polls become one event
+  bool with_stack = false;
+  bool native_stack = false;
+  std::int64_t stack_every = 1;
+  std::int64_t stack_depth = 32;
+  bool fold_polls = true;  // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;
   bool nccl_profiler = false;
-  bool whole_graphs = false;  // one event per launch of a CUDA graph, not per node
+  bool whole_graphs = false;
   struct {
     std::uint64_t host_memory = 2ull << 30;
     double window_seconds = 300;
@@ -136,7 +136,7 @@ struct Spec {
     std::int64_t memory_entries = 1'000'000;
     std::uint64_t disk_free = 1ull << 30;
     OnLimit on_limit = OnLimit::kCloseWindow;
-    std::string spool_folder;  // "" = /dev/shm
+    std::string spool_folder;
   } limits;
   struct {
     std::string folder = "./profshim/{run_name}";
@@ -145,35 +145,34 @@ struct Spec {
     int gzip_level = 1;
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
-    std::int64_t exit_seconds = 10;  // 0: signals and exec*() do not wait
-    bool stacks = false;             // also a file of stacks for each trace
-    bool arguments = true;           // false: traces show only the program
+    std::int64_t exit_seconds = 10;
+    bool stacks = false;
+    bool arguments = true;
   } output;
   struct {
-    std::int64_t min_traces = 0;  // 0 = any number
-    std::string ranks;            // rank expression; "" = any
+    std::int64_t min_traces = 0;
+    std::string ranks;  // rank expression; "" = any
     bool complete = false;
     std::vector<CheckRule> rules;
   } check;
 
-  std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none
+  std::string cupti_dump;  // folder for raw CUPTI buffers; "" = none
 
-  /// Returns the effective spec as canonical TOML.
+  /// Returns canonical TOML.
   std::string to_toml() const;
-  /// Returns a hash of to_toml(): 16 hex digits.
+  /// Hashes to_toml(): 16 hex digits.
   std::string hash() const;
 };
 
 /// Returns the step markers of steps.source = "auto", in order.
 const std::vector<std::string_view>& well_known_step_patterns();
-/// Returns the confidence in steps that "auto" found by this marker: "high" for step markers, "medium" for optimizer
-/// calls, "low" for forward passes.
+/// Returns "high" for step markers, "medium" for optimizer calls, "low" for forward passes.
 std::string_view step_confidence(std::string_view marker);
 
-/// The sources of settings; a later member overrides an earlier one.
+/// A later member overrides an earlier one.
 struct SpecSources {
-  std::string file;                                              // path; "" = none
-  std::vector<std::pair<std::string, std::string>> environment;  // PROFSHIM_* that are set
+  std::string file;                                              // "" = none
+  std::vector<std::pair<std::string, std::string>> environment;  // PROFSHIM_*
   std::vector<std::pair<std::string, std::string>> options;      // option as typed ("--ranks", "--set"), value
 };
 SpecSources sources_from_environment();
@@ -182,20 +181,18 @@ struct LoadedSpec {
   Spec spec;
   bool enabled = false;           // by profile.enable and PROFSHIM=0/1
   std::vector<Problem> problems;  // errors first
-  bool ok() const;                // no errors
-  /// A setting. `origin`: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
+  bool ok() const;
+  /// `origin`: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
   struct Origin {
     std::string key, value, origin;
     bool overridden = false;  // by environment or command line
   };
   std::vector<Origin> origins;
 };
-/// Reads `sources.file` and its include.files, then applies overrides. Never throws.
+/// Also reads include.files. Never throws.
 LoadedSpec load_spec(const SpecSources& sources);
-/// Loads TOML text, for tests and from a spool.
 LoadedSpec load_spec_text(std::string_view toml, const std::string& name);
 
-/// Describes a key, for `profshim keys` and tests.
 struct KeyInfo {
   std::string_view name, type, values, default_value, short_forms, sentence;
 };

@@ -1,6 +1,5 @@
-// Decides when to record. A window is a series of recorded steps, written as one trace. Schedule (as
-// torch.profiler.schedule) says which steps, WindowAutomaton opens and closes windows, StepCounter turns markers into
-// steps. Allocates nothing after construction.
+// Decides when to record. StepCounter turns markers into steps, Schedule selects steps, and WindowAutomaton groups them
+// into windows: a window becomes one trace. Allocates nothing after construction.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ struct Schedule {
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
 };
 
-/// The changes at a step boundary. `close` happens before `open`.
+/// `close` happens before `open`.
 struct Transition {
   bool close = false;
   bool open = false;
@@ -44,7 +43,7 @@ class WindowAutomaton {
   explicit WindowAutomaton(const Schedule& schedule) : schedule_(schedule) {}
   /// Call at the boundary that begins `step`.
   Transition on_step(std::int64_t step);
-  /// Notes that a limit has closed the window; the schedule's next window opens as usual.
+  /// Call when a limit has closed the window. The next window of the schedule opens as usual.
   void closed_by_limit();
   bool open() const { return open_; }
 
@@ -52,14 +51,14 @@ class WindowAutomaton {
   const Schedule& schedule_;
   Action last_ = Action::kNone;
   std::int64_t last_step_ = 0;
-  std::int64_t window_first_ = 0;  // first step of the window that has last_step_
+  std::int64_t window_first_ = 0;
   bool open_ = false;
 };
 
 struct CounterRules {
   std::int64_t every = 1;
   std::int64_t min_interval_ns = 0;
-  bool absolute = false;   // the schedule uses Step::number, not the count of steps
+  bool absolute = false;   // the schedule uses Step::number
   std::int64_t first = 0;  // number of the first step if markers have no numbers
   bool per_epoch = false;
 };
@@ -71,11 +70,10 @@ class StepCounter {
     std::int64_t schedule;  // for Schedule::action_of()
     std::int64_t number;    // from the marker's name, else first + index
   };
-  /// Returns nothing if the marker makes no step boundary, because of `every` or `min_interval_ns`.
+  /// Returns nothing if `every` or `min_interval_ns` suppresses the marker.
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);
-  /// Call at an epoch marker. `number`: from its name; if absent, epochs count up from 0.
+  /// `number`: from the marker's name. Without it, epochs count from 0.
   void on_epoch(std::optional<std::int64_t> number = std::nullopt);
-  /// Returns 0 before the first epoch marker.
   std::int64_t epoch() const { return epoch_; }
 
  private:

@@ -1,4 +1,3 @@
-// Turns a window of a spool into a Kineto trace.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +16,37 @@ namespace profshim::kineto {
 struct CpuUse {
   double measured_us = 0;  // time between two readings near begin and end
   double waited_us = 0;    // by the job's threads: runnable, but not running
-  double process_us = 0;   // CPU time of the rank's process
-  double machine_us = 0;   // CPU time of all processes, on all CPUs
-  double stolen_us = 0;    // taken from this virtual machine by its host, on all CPUs
+  double process_us = 0;
+  double machine_us = 0;  // CPU time of all processes
+  double stolen_us = 0;   // taken from this virtual machine by its host
   int cpus = 0;
 };
 
 struct WindowTraceOptions {
-  std::string trace_name;  // final path of the trace; its last key
+  std::string trace_name;  // final path of the trace
   bool recovered = false;
   double overhead_percent = -1;  // < 0: unknown
   double stall_us = -1;          // in session::step_boundary(); < 0: unknown
   std::optional<CpuUse> cpu;
-  std::uint64_t memory_entries = ~std::uint64_t{0};  // shows at most so many kTorchMemory events
-  // For sample_size(), whose window may be open: uses only these runs, and events since `since`.
+  std::uint64_t memory_entries = ~std::uint64_t{0};  // most kTorchMemory events to show
+  // For sample_size(): uses only these runs, and events since `since`.
   std::optional<std::vector<spool::Run>> only;
   Ticks since = 0;
 };
 struct WindowSummary {
   std::uint64_t events = 0;
   std::uint64_t calls = 0;  // calls and ranges of the job's threads, without CUDA API calls
-  std::uint64_t of_layer[static_cast<std::size_t>(Layer::kCount)] = {};  // `calls` of each layer
-  std::uint64_t memory = 0;                                              // kTorchMemory
-  std::uint64_t device = 0;                                              // CUPTI API calls and device activity
+  std::uint64_t of_layer[static_cast<std::size_t>(Layer::kCount)] = {};
+  std::uint64_t memory = 0;  // kTorchMemory
+  std::uint64_t device = 0;  // CUPTI API calls and device activity
   std::uint64_t dropped = 0;
   std::int64_t first_step = 0, last_step = -1;  // as shown in the trace; first > last: no steps
   bool complete = true;
   bool truncated = false;
 };
 
-/// The constructor collects a window's events; write() writes them as a Kineto trace. The view must outlive the
-/// builder. Not thread-safe.
+/// Collects a window's events; write() writes them as a Kineto trace. The view must outlive the builder. Not
+/// thread-safe.
 class WindowTraceBuilder {
  public:
   WindowTraceBuilder(const spool::View& view, std::uint64_t window_number, const WindowTraceOptions& options);
@@ -55,15 +54,14 @@ class WindowTraceBuilder {
   WindowTraceBuilder(const WindowTraceBuilder&) = delete;
   WindowTraceBuilder& operator=(const WindowTraceBuilder&) = delete;
   const WindowSummary& summary() const;
-  /// Changes the metadata; call before write().
+  /// Call before write().
   void set_options(const WindowTraceOptions& options);
   /// True if no step completed and only MPI's initialization or finalization was recorded.
   bool empty() const;
-  /// Returns false if the sink failed. Calls `on_progress`, if any, every few thousand events.
+  /// Calls `on_progress`, if any, every few thousand events. Returns false if the sink failed.
   bool write(ByteSink& sink, const std::function<void()>& on_progress);
   bool has_stacks() const;
-  /// Writes the stacks in the format of torch.profiler's export_stacks(), with self times in microseconds. Returns
-  /// false if the sink failed.
+  /// As write(), but writes the stacks like torch.profiler's export_stacks(), with self times in microseconds.
   bool write_stacks(ByteSink& sink);
 
  private:
@@ -71,13 +69,12 @@ class WindowTraceBuilder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The estimated JSON size of an open window's events.
+/// Estimated JSON size of an open window's events.
 struct SampledSize {
   double fixed_bytes = 0;      // of a trace without events
-  double bytes_per_event = 0;  // per event in the spool; 0 = no event to sample
+  double bytes_per_event = 0;  // 0 = no event to sample
 };
-/// Estimates the size from the JSON of a few runs, for events since `since`. Meanwhile no chunk may be freed or change
-/// its owner. Runs on the writer thread.
+/// Measures the JSON of a few runs, for events since `since`. No chunk may be freed meanwhile.
 SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks since, std::uint64_t memory_entries);
 
 }  // namespace profshim::kineto
