@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -33,6 +34,28 @@ void append_part(const char* part, std::size_t size, void* opaque) {
 
 bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+// Words of demangled names that the mangled names lack: keywords that the ABI encodes as letters, its abbreviations for
+// namespace std, and the demangler's own words. https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
+constexpr std::string_view kNotInMangledNames[] = {
+    "allocator",     "anonymous",    "auto",     "basic_iostream", "basic_istream",
+    "basic_ostream", "basic_string", "bool",     "char",           "char16_t",
+    "char32_t",      "char8_t",      "clone",    "co_await",       "complex",
+    "const",         "decltype",     "default",  "delete",         "double",
+    "false",         "float",        "function", "imaginary",      "int",
+    "iostream",      "istream",      "lambda",   "long",           "namespace",
+    "new",           "non",          "nullptr",  "operator",       "ostream",
+    "parameter",     "restrict",     "short",    "signed",         "std",
+    "string",        "thunk",        "to",       "true",           "type",
+    "unnamed",       "unsigned",     "virtual",  "void",           "volatile",
+    "wchar_t"};
+
+bool is_in_mangled_names(std::string_view word) {
+  const bool is_number = !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+  return !is_number && word.substr(0, 2) != "__" &&
+         std::find(std::begin(kNotInMangledNames), std::end(kNotInMangledNames), word) == std::end(kNotInMangledNames);
+}
+
+/// Returns the longest word that the mangled names of all matching functions contain; may be empty.
 std::string longest_identifier(std::string_view pattern) {
   std::string_view best;
   for (std::size_t i = 0; i < pattern.size();) {
@@ -42,7 +65,8 @@ std::string longest_identifier(std::string_view pattern) {
     }
     std::size_t end = i;
     while (end < pattern.size() && is_identifier(pattern[end])) ++end;
-    if (end - i > best.size()) best = pattern.substr(i, end - i);
+    const std::string_view word = pattern.substr(i, end - i);
+    if (word.size() > best.size() && is_in_mangled_names(word)) best = word;
     i = end + 1;
   }
   return std::string(best);
@@ -98,14 +122,14 @@ std::string demangled(const std::string& name) {
 
 SymbolPattern::SymbolPattern(std::string pattern)
     : pattern_(std::move(pattern)),
-      literal_(longest_identifier(pattern_)),
+      literal_(longest_identifier(without_parameters(pattern_))),
       exact_(pattern_.find_first_of("*?[") == std::string::npos) {}
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling a hundred thousand names is slow. An identifier of the pattern, except std, is in the mangled name too.
+  // Demangling a hundred thousand names is slow: skip those without literal_.
   if (name.compare(0, 2, "_Z") != 0) return false;
-  if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
+  if (name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);
   return glob_match(pattern_, readable) || glob_match(pattern_, without_parameters(readable));
 }

@@ -30,9 +30,12 @@ struct Pair {
   const OtherCauses& other_causes;
 };
 
-/// Student's t test; sqrt(1 + 1/n) is for one new value. `sign`: 1 = the new run is longer, -1 = shorter.
-bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
-  if (runs.size() < kRunsForVariation) return false;
+enum class Variation : std::uint8_t { kUnknown, kWithin, kBeyond };
+
+/// Compares the new run's median with the variation of the baseline's runs, by Student's t. `sign`: 1 = longer,
+/// -1 = shorter. The factor sqrt(1 + 1/n) is for one new value.
+Variation variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
+  if (runs.size() < kRunsForVariation || !runs.back().uses_cpu) return Variation::kUnknown;
   std::vector<double> base;
   for (const TimeSamples& run : runs) base.push_back(median(run.base_us));
   const double n = static_cast<double>(base.size()), middle = mean(base);
@@ -40,10 +43,11 @@ bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alp
   for (const double value : base) squares += (value - middle) * (value - middle);
   const double spread = std::sqrt(squares / (n - 1) * (1 + 1 / n));
   const double changed = sign * (median(runs.back().run_us) - middle);
-  return changed > 0 && (spread <= 0 || student_tail(changed / spread, base.size() - 1) <= alpha);
+  const bool beyond = changed > 0 && (spread <= 0 || student_tail(changed / spread, base.size() - 1) <= alpha);
+  return beyond ? Variation::kBeyond : Variation::kWithin;
 }
 
-TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& options) {
+TimeTest test_one(const Pair& pair, Variation variation, const CompareOptions& options) {
   TimeTest test;
   test.steps = std::min(pair.shorter.size(), pair.longer.size());
   const double from = median(pair.shorter), grown = median(pair.longer) - from;
@@ -52,7 +56,8 @@ TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& 
   test.lasting = in_every_third(pair.shorter, pair.longer);
   test.p = longer_p(pair.shorter, pair.longer);
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
-  const double slower_cpu = variation_known ? 0 : std::min(pair.other_causes.cpu_us, options.cpu_noise * from);
+  const double slower_cpu =
+      variation == Variation::kUnknown ? std::min(pair.other_causes.cpu_us, options.cpu_noise * from) : 0;
   // busier_us is a mean over whole windows: subtract it from means.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
   const double left = grown_mean - pair.other_causes.busier_us;
@@ -60,7 +65,7 @@ TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& 
   const bool busier = pair.other_causes.busier_us > least;
   if (busier && left <= least_mean) {
     test.cause = Cause::kMachine;
-  } else if (grown - slower_cpu <= least) {
+  } else if (variation == Variation::kWithin || grown - slower_cpu <= least) {
     test.cause = Cause::kRuns;
   } else if (busier && left - slower_cpu <= least_mean) {
     test.cause = Cause::kMachine;
@@ -68,11 +73,11 @@ TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& 
   return test;
 }
 
-TimeTest test_all(const std::vector<Pair>& pairs, bool variation_known, const CompareOptions& options) {
+TimeTest test_all(const std::vector<Pair>& pairs, Variation variation, const CompareOptions& options) {
   TimeTest nearest{.p = 0, .least_p = 0, .large = true, .lasting = true, .steps = ~std::size_t{0}};
   double distance = -1;
   for (const Pair& pair : pairs) {
-    const TimeTest one = test_one(pair, variation_known, options);
+    const TimeTest one = test_one(pair, variation, options);
     nearest.p = std::max(nearest.p, one.p);
     nearest.least_p = std::max(nearest.least_p, one.least_p);
     nearest.large = nearest.large && one.large;
@@ -153,6 +158,7 @@ TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Se
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run) {
   const TimeSamples step = time_samples(base, run, [](const ProfileRank& rank) { return &rank.step_ns; });
   const double base_us = mean(step.base_us), run_us = mean(step.run_us);
+  samples.uses_cpu = true;
   samples.longer = {explained_us(base.machine, run.machine, base_us, run_us), 0};
   samples.shorter = {explained_us(run.machine, base.machine, run_us, base_us), 0};
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
@@ -167,12 +173,12 @@ void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunPr
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
   std::vector<Pair> pairs;
   for (const TimeSamples& run : runs) pairs.push_back({run.base_us, run.run_us, run.longer});
-  return test_all(pairs, beyond_variation(runs, 1, alpha), options);
+  return test_all(pairs, variation(runs, 1, alpha), options);
 }
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
   std::vector<Pair> pairs;
   for (const TimeSamples& run : runs) pairs.push_back({run.run_us, run.base_us, run.shorter});
-  return test_all(pairs, beyond_variation(runs, -1, alpha), options);
+  return test_all(pairs, variation(runs, -1, alpha), options);
 }
 
 }  // namespace profshim::analysis_detail

@@ -25,10 +25,11 @@ struct OtherCauses {
 
 struct TimeSamples {
   std::vector<double> base_us, run_us;  // slowest rank's times in steps that all ranks have in both runs
+  bool uses_cpu = false;                // the time may vary with the load and between runs
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
-/// Sets `longer` and `shorter`. Call this only for times that depend on CPUs.
+/// Sets `uses_cpu`, `longer` and `shorter`. Call this only for times that depend on CPUs.
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
 inline constexpr std::size_t kRunsForVariation = 3;

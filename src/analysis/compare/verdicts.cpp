@@ -164,6 +164,7 @@ class Comparer {
     for (std::size_t i = 0; i < base_.size(); ++i) {
       row.samples.push_back(time_samples(base_[i], run_, series));
       if (on_device) continue;
+      row.samples.back().uses_cpu = true;
       row.samples.back().longer = machine_[i].longer;
       row.samples.back().shorter = machine_[i].shorter;
       // CPU time excuses only a longer step.
@@ -219,7 +220,9 @@ class Comparer {
       const bool fails = t.cause == Cause::kProgram && (row.alone || of_step == Verdict::kRegression);
       change.verdict = fails ? Verdict::kRegression : Verdict::kNote;
       change.sentence = fails ? "slower" : "slower, but the " + result_.unit + " is not";
-      if (!fails && (is_step || of_step == Verdict::kCannotTell)) {
+      if (!fails && of_step == Verdict::kRegression) {
+        change.sentence = "slower, but " + excuse(t.cause);
+      } else if (!fails && (is_step || of_step == Verdict::kCannotTell)) {
         change.verdict = Verdict::kCannotTell;
         change.sentence =
             is_step ? cannot_tell(t.cause) : "cannot tell: slower, and so may the " + result_.unit + " be";
@@ -239,17 +242,20 @@ class Comparer {
   }
 
   std::string cannot_tell(Cause cause) const {
-    if (cause == Cause::kRuns) {
-      return base_.size() < kRunsForVariation
-                 ? "cannot tell: runs on one machine can differ by this much; a baseline of three or more runs tells "
-                   "(--update-baseline)"
-                 : "cannot tell: the runs of the baseline differ by this much";
+    if (cause == Cause::kRuns && base_.size() < kRunsForVariation) {
+      return "cannot tell: runs on one machine can differ by this much; a baseline of three or more runs tells "
+             "(--update-baseline)";
     }
+    return "cannot tell: " + excuse(cause);
+  }
+
+  std::string excuse(Cause cause) const {
+    if (cause == Cause::kRuns) return "the runs of the baseline differ by this much";
     std::size_t most = 0;
     for (std::size_t i = 1; i < base_.size(); ++i) {
       if (machine_[i].longer.busier_us > machine_[most].longer.busier_us) most = i;
     }
-    return "cannot tell: the machine was busier: " + load_words(*base_[most].machine, *run_.machine);
+    return "the machine was busier: " + load_words(*base_[most].machine, *run_.machine);
   }
 
   std::string slower_ranks(const TimeRow& row) const {

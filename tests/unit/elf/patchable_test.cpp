@@ -71,5 +71,15 @@ TEST(SymbolPattern, MatchesMangledAndReadableNamesWithAndWithoutParameters) {
   EXPECT_FALSE(SymbolPattern("step").matches("_ZN6Solver4stepEi"));
 }
 
+TEST(SymbolPattern, MatchesWordsThatMangledNamesAbbreviate) {
+  EXPECT_TRUE(SymbolPattern("f(int)").matches("_Z1fi"));
+  EXPECT_TRUE(SymbolPattern("Run::step(unsigned long)").matches("_ZN3Run4stepEm"));
+  EXPECT_TRUE(SymbolPattern("Run::operator()").matches("_ZN3RunclEi"));
+  EXPECT_TRUE(SymbolPattern("(anonymous namespace)::run").matches("_ZN12_GLOBAL__N_13runEv"));
+  EXPECT_TRUE(SymbolPattern("void run<int>*").matches("_Z3runIiEvT_"));
+  EXPECT_TRUE(SymbolPattern("f(uns*)").matches("_Z1fm"));
+  EXPECT_FALSE(SymbolPattern("f(int)").matches("_Z1fm"));
+}
+
 }  // namespace
 }  // namespace profshim::elf

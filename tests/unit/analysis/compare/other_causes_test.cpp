@@ -73,6 +73,44 @@ TEST(Compare, TheRunsOfABaselineTellHowMuchTheyVary) {
             "cannot tell: the runs of the baseline differ by this much");
 }
 
+TEST(Compare, RunsThatWaitMayVaryWithoutCpuTime) {
+  std::mt19937 random(39);
+  const auto waits = [&random](double slower) { return cpu_run(random, slower, 1 / slower); };
+  std::vector<RunProfile> unlike;
+  for (const double slower : {1.0, 1.3, 0.9, 1.2}) unlike.push_back(waits(slower));
+
+  const Comparison within = compare_runs(unlike, waits(1.5), {}), beyond = compare_runs(unlike, waits(6), {});
+
+  EXPECT_FALSE(within.failed());
+  EXPECT_EQ(step_time(within).sentence, "cannot tell: the runs of the baseline differ by this much");
+  EXPECT_TRUE(beyond.failed());
+}
+
+TEST(Compare, ACallThatVariesInTheBaselineIsNoRegression) {
+  std::mt19937 random(40);
+  const auto with_call = [&random](double steps, double call) {
+    RunProfile run = cpu_run(random, steps);
+    for (ProfileRank& rank : run.ranks) {
+      for (std::int64_t& ns : rank.rows[{RowKind::kCall, "MPI_Allreduce"}].time_ns) {
+        ns = static_cast<std::int64_t>(static_cast<double>(ns) * call);
+      }
+    }
+    return run;
+  };
+  std::vector<RunProfile> base;
+  for (const double call : {1.0, 1.3, 0.9, 1.2}) base.push_back(with_call(1, call));
+
+  const Comparison comparison = compare_runs(base, with_call(3, 0.5), {});
+
+  EXPECT_EQ(step_time(comparison).verdict, Change::Verdict::kRegression);
+  for (const Change& change : comparison.changes) {
+    if (change.name == "MPI_Allreduce") {
+      EXPECT_EQ(change.verdict, Change::Verdict::kNote);
+      EXPECT_EQ(change.sentence, "slower, but the runs of the baseline differ by this much");
+    }
+  }
+}
+
 TEST(Compare, AnUnluckyNextRunOfANoisyProgramFailsNobody) {
   std::mt19937 random(35);
   std::normal_distribution<double> between(1, 0.15);
