@@ -1,4 +1,3 @@
-// Finds the API call of a correlation id. Takes eight bytes and two bits per call.
 #pragma once
 
 #include <cstdint>
