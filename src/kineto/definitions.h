@@ -17,7 +17,7 @@ namespace profshim::kineto {
 struct Communicator {
   std::string_view name;
   std::int64_t device = -1;  // GPU; -1 for an MPI communicator
-  std::string ranks;  // "[0, 1]", at most 30 ranks
+  std::string ranks;         // "[0, 1]", at most 30 ranks
   std::string_view all_ranks;
   std::string identity;  // 16 hex digits, equal on all ranks
   std::int64_t size = 0, own_rank = 0;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kIdentityFile = ".profshim-run";
 
-// Creates a file; readers see its whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
+// Other processes see the whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
 int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
   if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();

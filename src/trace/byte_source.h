@@ -1,4 +1,3 @@
-// Sources of a trace's bytes: a file or memory, maybe gzip.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ const char* skip_blanks(const char* at) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Returns the closing quote of the text that begins at `at`; null if the text is not plain.
+/// Returns the closing quote; null if the text has escapes or non-ASCII.
 const char* end_of_text(const char* at) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');

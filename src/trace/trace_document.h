@@ -221,8 +221,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads the plain events that follow in memory. The parser stands at the current event's last '}'; moves it to the
-  /// last plain event's.
+  /// Reads the plain events that follow in memory. Moves the stream from the last '}' of the current event to the last
+  /// '}' of the last plain event.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

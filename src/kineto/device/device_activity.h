@@ -34,7 +34,7 @@ class DeviceActivity {
  public:
   struct Stream {
     std::vector<const Event*> activity;  // sorted by begin
-    std::vector<const Event*> syncs;  // shown in the trace, sorted by begin
+    std::vector<const Event*> syncs;     // shown in the trace, sorted by begin
   };
   struct StreamKey {
     std::uint16_t device;
