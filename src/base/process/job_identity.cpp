@@ -17,7 +17,7 @@
 namespace profshim {
 namespace {
 
-// The kernel gives every process the same boot time, unlike the difference of two clocks.
+// Unlike the difference of two clocks, btime is equal in all processes.
 std::int64_t boot_time_s() {
   std::string text;
   int error = 0;
