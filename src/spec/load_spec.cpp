@@ -179,7 +179,7 @@ class Loader {
     apply(settings, own, mode, out_.problems);
     return settings;
   }
-  /// After an unknown key, the text is known to be TOML without syntax errors.
+  /// A text with an unknown key is TOML without syntax errors.
   static bool has_unknown_key(const Document& document) {
     return std::any_of(document.problems.begin(), document.problems.end(),
                        [](const Problem& p) { return !p.key.empty(); });

@@ -34,7 +34,6 @@ class Clients final : public fake::Observer {
   Clients();
 
   Client& process() { return *clients_[0]; }
-  /// Returns null if no subscriber has this handle.
   Client* subscriber(void* handle);
 
   /// Call first in a CUPTI function, which must return the result unless it is kOk.

@@ -1,4 +1,3 @@
-// Code that the fake CUPTI's exported functions share.
 #pragma once
 
 #include <cstddef>

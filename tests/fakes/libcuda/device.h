@@ -54,7 +54,7 @@ struct CallState {
   int result = 0;
   CallState* outer = nullptr;
   std::uint64_t began = 0;  // begin of the outermost call
-  // Observers use these from enter() to exit().
+  // Observers use the members below from enter() to exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
   std::uint32_t wanted = 0;
@@ -96,7 +96,7 @@ struct Work {
   std::uint64_t graph_made = 0;  // when the graph was instantiated
   bool first_of_graph = false, last_of_graph = false;
 
-  // Observers use these from submitted() to finished().
+  // Observers use the members below from submitted() to finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
   std::shared_ptr<void> record;
@@ -115,7 +115,7 @@ class Observer {
   virtual void enter(CallState& call) = 0;
   virtual void exit(CallState& call) = 0;
   virtual void submitted(Work& work) = 0;
-  /// Called on any thread once the times are known. They may lie in the future.
+  /// Called on any thread once the times are known. The times may lie in the future.
   virtual void finished(const Work& work) = 0;
   virtual void synchronized(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
@@ -133,7 +133,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// Stream number in synchronized() that means all streams.
+/// In synchronized(), kNoStream means all streams.
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Driver API results. The runtime has the same values.
@@ -154,21 +154,21 @@ enum Result : int {
 /// default stream.
 class Device {
  public:
-  /// Implements cuInit. The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
+  /// The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
   virtual int init() = 0;
   virtual bool is_up() = 0;
   virtual int driver_version() = 0;
   virtual int device_count() = 0;
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
-  /// The calling thread's current context, or else the primary context of its device.
+  /// Returns the calling thread's current context, or else the primary context of its device.
   virtual void* context() = 0;
   virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
   /// Fails for a primary context.
   virtual int destroy_context(void* context) = 0;
-  /// Destroys the current device's primary context. The next call makes a new one.
+  /// Destroys the current device's primary context. The next call makes a new context.
   virtual int reset() = 0;
   /// The first call takes FAKE_CUDA_CONTEXT_MS; later calls do nothing.
   virtual void make_first_context() = 0;

@@ -1,4 +1,4 @@
-// Exports of the fake libcuda.so.1. A module finds any kernel name, since no code is loaded.
+// A module finds any kernel name, since no code is loaded.
 #include <cstring>
 #include <map>
 #include <mutex>

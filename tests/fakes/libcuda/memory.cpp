@@ -1,4 +1,4 @@
-// Device memory, which is memory of the host.
+// Device memory is host memory.
 #include <cstdlib>
 
 #include "fakes/libcuda/simulator.h"

@@ -1,4 +1,4 @@
-// Simulator behind the fake CUDA libraries. device.h has its interface and environment variables.
+// device.h has the interface and the environment variables.
 #pragma once
 
 #include <array>
@@ -39,7 +39,6 @@ struct Event {
   Graph* captured = nullptr;
 };
 
-/// Entry of a stream: device activity, record of an event, or wait for one.
 struct Step {
   enum { kWork, kRecord, kWait } what = kWork;
   Work work;

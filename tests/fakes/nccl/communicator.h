@@ -1,4 +1,3 @@
-// Communicators of the fake NCCL and the memory that their ranks share.
 #pragma once
 
 #include <atomic>
