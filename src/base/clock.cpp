@@ -19,7 +19,7 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 
 namespace {
 
-// Clamps `ns` to int64_t: anchors of a damaged spool may have any values.
+// Anchors of a damaged spool may have any values.
 std::int64_t within(__int128 ns, std::int64_t lowest) {
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
   return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);

@@ -1,4 +1,3 @@
-// Collects a window's events by thread and joins related events.
 #pragma once
 
 #include <cstdint>

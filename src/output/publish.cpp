@@ -80,7 +80,6 @@ class StoppableSink : public ByteSink {
   const std::function<bool()>& stop_;
 };
 
-// Returns 0 or an errno.
 int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;

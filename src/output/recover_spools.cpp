@@ -1,4 +1,3 @@
-// Decides which spools may be recovered, and removes recovered spools with their links.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -120,7 +120,7 @@ std::string recording_into(const std::string& folder) {
   return {};
 }
 
-// Removes the claim if it still holds `text`. Moves it aside first: another process may be replacing it.
+// Moves the claim aside before reading it: another process may be replacing it.
 void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
   const std::string aside = "." + random_text() + ".old-claim";
   if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;

@@ -1,4 +1,3 @@
-// Builds the spec in force from files, environment and command line.
 #include <sys/stat.h>
 #include <unistd.h>
 

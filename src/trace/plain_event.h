@@ -36,7 +36,7 @@ class PlainEvent {
 
   ReadEvent event_;
   std::vector<ReadEvent::ReadArg> args_;
-  std::vector<std::string_view> keys_;  // keys of open objects
+  std::vector<std::string_view> keys_;
   std::string lists_;
   std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> list_places_;  // argument, place in lists_
 };

@@ -268,7 +268,6 @@ inline constexpr std::string_view kProfshimPathPart = ".profshim.";
 }  // namespace merged
 }  // namespace ours
 
-/// Keys of args, grouped by layer.
 namespace arg {
 // All layers.
 inline constexpr std::string_view kBytes = "bytes";

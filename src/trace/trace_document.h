@@ -22,7 +22,6 @@ namespace profshim::trace_detail {
 inline constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or metadata value
 inline constexpr int kMaxDepth = 256;
 
-/// Finds keys that an object repeats.
 class KeyLog {
  public:
   void open() { levels_.push_back(keys_.size()); }

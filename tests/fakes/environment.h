@@ -19,7 +19,6 @@ inline std::string text(const char* variable) {
   return value ? value : "";
 }
 
-/// Replaces "%p" by the process id.
 inline std::string path(const char* variable) {
   std::string value = text(variable);
   if (const auto at = value.find("%p"); at != std::string::npos) value.replace(at, 2, std::to_string(getpid()));

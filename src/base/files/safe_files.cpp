@@ -144,7 +144,7 @@ Descriptor open_folder_below(int folder_fd, const std::string& below) {
     const std::string part = below.substr(from, slash - from);
     from = slash + 1;
     if (part.empty() || part == ".") continue;
-    if (part == "..") {  // check_pattern() rejects it in a spec
+    if (part == "..") {
       errno = EINVAL;
       return Descriptor();
     }

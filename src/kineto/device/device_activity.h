@@ -85,7 +85,7 @@ class DeviceActivity {
   std::vector<std::span<const Event>> runs_;
   LaunchIndex launches_;
   Ticks begin_ = 0, end_ = 0;
-  std::uint32_t first_correlation_ = 0;  // 0 = no call
+  std::uint32_t first_correlation_ = 0;
   std::map<StreamKey, Stream> streams_;
   ContextDevices context_devices_;
   std::vector<const Event*> unplaced_syncs_;

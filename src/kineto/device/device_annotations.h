@@ -49,7 +49,7 @@ class DeviceAnnotations {
 
   const spool::View& view_;
   std::vector<Range> ranges_;             // outer before inner
-  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1; 0 = none
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1
   std::map<DeviceActivity::StreamKey, std::vector<Span>> spans_;
   std::unordered_map<const Event*, std::uint64_t> ids_;
 };

@@ -126,7 +126,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   if (cluster > 1) add(arg::kCluster, list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
 }
 
-// A kernel's record may lack the priority; the stream's record, which comes later, has it.
+// A kernel's record may lack the priority; the stream's record, which may come later, has it.
 void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
   if (k.has_priority != 0) return add(arg::kPriority, std::int64_t{k.priority});
   const auto found = priorities_.find({gpu.context, gpu.stream});

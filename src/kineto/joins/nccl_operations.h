@@ -19,7 +19,6 @@ class NcclOperations {
     if (event.nccl.result == kInProgress) in_progress_.push_back(event.nccl.operation);
   }
   void finish();
-  /// Returns the operations that were launched together.
   std::span<const Event* const> with(std::uint32_t operation) const {
     if (operation == 0) return {};
     const auto first = std::partition_point(events_.begin(), events_.end(),

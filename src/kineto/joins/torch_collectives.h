@@ -23,7 +23,7 @@ class TorchCollectives {
 
   struct Collective {
     const Event* op;
-    const Event* work = nullptr;  // the backend's range; null = none found
+    const Event* work = nullptr;  // the backend's range
     std::int64_t tid = 0;
     bool has_own_comms = false;  // contains NCCL calls or record_param_comms
   };

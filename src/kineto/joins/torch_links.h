@@ -51,7 +51,7 @@ class TorchLinks {
 
   std::uint64_t first_id_ = 1;
   std::uint32_t ops_ = 0, threads_ = 0;
-  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: operator + 1; 0 = none
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: operator + 1
   std::vector<Numbered> forward_;         // sorted by sequence number, then begin
   std::vector<const Event*> backward_;
   std::vector<Flow> starts_, ends_;

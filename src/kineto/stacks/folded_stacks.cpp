@@ -7,7 +7,6 @@
 namespace profshim::kineto {
 namespace {
 
-/// True for events that nest on their thread.
 bool is_slice(const Event& e) { return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin; }
 
 /// Replaces ";" and blanks: they separate the parts of a line.

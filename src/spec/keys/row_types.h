@@ -1,4 +1,3 @@
-// Functions that make rows of the key table, one per type of value.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,6 @@ struct Buffer {
 };
 using SharedBuffer = std::shared_ptr<Buffer>;
 
-/// Holds the buffer that one thread, all threads or the device currently write into.
 struct BufferSlot {
   std::mutex lock;
   SharedBuffer buffer = std::make_shared<Buffer>();

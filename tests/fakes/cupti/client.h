@@ -61,7 +61,6 @@ struct Finished {
   Work work;
 };
 
-/// One thread's ids, by kind.
 struct External {
   std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
 };

@@ -28,7 +28,7 @@
 
 namespace fake::cupti {
 
-/// Passes the simulator's events to each client. `kept` of CallState and Work holds each client's fields.
+/// `kept` of CallState and Work holds each client's fields.
 class Clients final : public fake::Observer {
  public:
   Clients();

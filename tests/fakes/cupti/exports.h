@@ -13,7 +13,6 @@
 
 namespace fake::cupti {
 
-/// Implements cuptiActivityGetNextRecord.
 inline int next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
   std::uint8_t* next = buffer;
   if (*record) {

@@ -166,18 +166,16 @@ class Device {
   virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
-  /// Fails for a primary context.
   virtual int destroy_context(void* context) = 0;
-  /// Destroys the current device's primary context. The next call makes a new context.
+  /// Destroys the current device's primary context.
   virtual int reset() = 0;
   /// The first call takes FAKE_CUDA_CONTEXT_MS; later calls do nothing.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
-  /// Makes a copy of CUPTI the driver's owner. Returns false if another copy owns it.
+  /// Returns false if another copy of CUPTI owns the driver.
   virtual bool take_driver(const void* copy) = 0;
   virtual void let_driver_go(const void* copy) = 0;
-  /// Report existing contexts or streams to the observer again.
   virtual void tell_of_contexts() = 0;
   virtual void tell_of_streams() = 0;
   virtual void begin_call(CallState& call) = 0;
@@ -206,7 +204,7 @@ class Device {
 
   virtual int begin_capture(void* stream) = 0;
   virtual int end_capture(void* stream, void** graph) = 0;
-  /// Sets `id` to the graph that the stream is captured into; 0 = none.
+  /// Sets `id` to the id of the graph under capture; 0 = none.
   virtual int capture_id(void* stream, std::uint64_t* id) = 0;
   virtual void* create_graph() = 0;
   virtual int destroy_graph(void* graph) = 0;
@@ -226,7 +224,7 @@ class Device {
 
 std::uint64_t realtime_ns();
 
-/// Returns the simulator in the fake libcuda.so.1; null without that library, as on a machine without a driver.
+/// Returns null without the fake libcuda.so.1, as on a machine without a driver.
 inline Device* device_or_null() {
   static Device* const device = [] {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);

@@ -253,7 +253,7 @@ EXPORT int cuGetErrorString(int error, const char** text) {
   *text = error == fake::kOk ? "no error" : "an error of the fake driver";
   return fake::kOk;
 }
-/// Finds the newest variant, as the driver does. `status` may be null.
+/// Finds the newest variant, as the driver does.
 EXPORT int cuGetProcAddress_v2(const char* name, void** function, int, std::uint64_t, int* status) {
   *function = nullptr;
   for (const char* ending : {"_v2", ""})

@@ -1,4 +1,3 @@
-// Device memory is host memory.
 #include <cstdlib>
 
 #include "fakes/libcuda/simulator.h"

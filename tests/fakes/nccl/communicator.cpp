@@ -25,7 +25,6 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-/// The last rank to join unlinks the shared memory's name.
 int join(Communicator& communicator, bool wait) {
   const int file = shm_open(communicator.name.c_str(), O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, sizeof(Shared)) != 0) return kSystemError;

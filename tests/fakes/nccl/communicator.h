@@ -59,7 +59,7 @@ struct Communicator {
   std::uint64_t magic = 0;     // first bytes of its UniqueId
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
-  void* profiler = nullptr;                    // the plugin's context
+  void* profiler = nullptr;
   std::map<std::string, std::uint64_t> tasks;  // count so far, by function
   Communicator() = default;
   Communicator(const Communicator&) = delete;

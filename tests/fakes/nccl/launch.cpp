@@ -118,7 +118,7 @@ int launch(const Operation& operation) {
   return result == 0 ? kSuccess : kUnhandledCudaError;
 }
 
-/// Reports operations that were launched together to the profiler plugin, as one plan per communicator.
+/// Reports operations that were launched together to the plugin, as one plan per communicator.
 void profile(const std::vector<Operation>& operations) {
   std::map<Communicator*, std::vector<Task>> plans;
   for (const Operation& operation : operations) {
