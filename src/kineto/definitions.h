@@ -16,7 +16,7 @@ namespace profshim::kineto {
 
 struct Communicator {
   std::string_view name;
-  std::int64_t device = -1;  // GPU; -1 for an MPI communicator
+  std::int64_t device = -1;  // GPU of an NCCL communicator
   std::string ranks;         // "[0, 1]", at most 30 ranks
   std::string_view all_ranks;
   std::string identity;  // 16 hex digits, equal on all ranks
