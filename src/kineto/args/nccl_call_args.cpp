@@ -10,7 +10,6 @@ void EventArgs::add_nccl(const Event& event) {
   const NcclArgs& nccl = event.nccl;
   add(arg::kFunction, hook_name(event.hook));
   if (nccl.bytes != 0) add(arg::kBytes, nccl.bytes);
-  // The count of ncclGroupEnd is the number of operations in the group.
   if (nccl.count != 0) add(event.hook == HookId::ncclGroupEnd ? arg::kOperations : arg::kCount, nccl.count);
   if (const std::string_view type = nccl_type_name(nccl.datatype); !type.empty()) add(arg::kDtype, type);
   if (const std::string_view op = nccl_op_name(nccl.op); !op.empty()) add(arg::kOp, op);

@@ -14,7 +14,6 @@ namespace arg = schema::arg;
 
 constexpr std::string_view kPrefix = "c10d::";
 
-/// kBoth: the input and the output tensor are inputs of the operator.
 enum class Sizes : std::uint8_t { kSame, kGathered, kSpread, kBoth, kNone };
 
 /// The order of inputs is that of torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x.

@@ -1,4 +1,3 @@
-// Names of device events as Kineto writes them.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct KernelShape {
 };
 /// Returns -1 if limits are unknown.
 std::int64_t blocks_that_fit(const DeviceLimits& device, const KernelShape& kernel);
-/// Returns Kineto's "est. achieved occupancy %" for an evenly spread grid; -1 if limits are unknown.
+/// Returns Kineto's "est. achieved occupancy %" for an evenly spread grid, or -1.
 std::int64_t achieved_occupancy_percent(const DeviceLimits& device, const KernelShape& kernel, double blocks_per_sm);
 
 }  // namespace profshim::kineto

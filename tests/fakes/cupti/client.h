@@ -127,7 +127,7 @@ class Client final : public fake::Observer {
   bool wants_callback(const fake::ApiInfo& info);
   void call_back(CallState& call, std::uint32_t site);
 
-  /// Returns the client's and the real-time clock at one moment. Reads again if descheduled in between.
+  /// Returns the client's and the real-time clock at one moment.
   std::pair<std::uint64_t, std::uint64_t> anchor() const;
   void anchor(Work& work) const;
 

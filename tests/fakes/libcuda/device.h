@@ -45,7 +45,6 @@ struct ApiInfo {
   const char* name;  // as from cuptiGetCallbackName
 };
 
-/// A running API call. A driver call inside a runtime call has the runtime call's correlation id.
 struct CallState {
   const ApiInfo* info;
   const void* parameters;
@@ -169,7 +168,7 @@ class Device {
   virtual int destroy_context(void* context) = 0;
   /// Destroys the current device's primary context.
   virtual int reset() = 0;
-  /// The first call takes FAKE_CUDA_CONTEXT_MS; later calls do nothing.
+  /// The first call takes FAKE_CUDA_CONTEXT_MS.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
@@ -186,12 +185,12 @@ class Device {
   virtual int stream_id(void* stream, std::uint32_t* id) = 0;
   virtual int stream_priority(void* stream, int* priority) = 0;
   virtual int submit(void* stream, Work work) = 0;
-  /// Sets Work::gate of the thread's next kernel. The fake NCCL needs it: it launches through the driver API.
+  /// Sets Work::gate of the thread's next kernel, which the fake NCCL launches through the driver API.
   virtual void gate_next_kernel(Gate gate) = 0;
   virtual int synchronize_stream(void* stream) = 0;
   virtual int synchronize_device() = 0;
   virtual int query_stream(void* stream) = 0;
-  /// Waits for every device. Does not notify the observer.
+  /// Does not notify the observer.
   virtual void wait_until_idle() = 0;
 
   virtual void* create_event() = 0;

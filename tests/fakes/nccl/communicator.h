@@ -83,7 +83,7 @@ int wait_for(Condition condition) {
   return kSystemError;
 }
 
-/// Joins the shared memory `name`. With `wait`, waits until all ranks have joined.
+/// With `wait`, waits until all ranks have joined.
 int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
            bool wait);
 /// Waits for the other ranks unless a group is open.

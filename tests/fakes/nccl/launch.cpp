@@ -130,7 +130,6 @@ void profile(const std::vector<Operation>& operations) {
   }
 }
 
-/// Sends and receives of one communicator and stream share a kernel.
 int launch_all(std::vector<Operation> operations) {
   if (operations.empty()) return kSuccess;
   if (!driver() || fake::device_or_null()->init() != 0) return kUnhandledCudaError;

@@ -13,7 +13,6 @@ bool has_driver();
 
 extern thread_local int group_depth;
 void clear_group();
-/// Launches if the outermost group ends.
 int end_group();
 
 /// Returns 0 for an unknown type.
