@@ -74,7 +74,7 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
       modules_.push_back({name, static_cast<std::uint64_t>(d.v[0]), static_cast<std::uint64_t>(d.v[1]),
                           static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
       break;
-    case Kind::kDevice:
+    case Kind::kDevice:  // DeviceArgs reads these
     case Kind::kNone:
       break;
   }
