@@ -183,7 +183,7 @@ void move_kineto_members(TraceHeader& header) {
         schema::top::kRecordShapes, schema::top::kWithFlops, schema::top::kWithStack, schema::top::kProfileMemory}) {
     move_to(header.members, key);
   }
-  // As in PyTorch, only for "nccl". Without a rank there is no distributedInfo.
+  // As in PyTorch, only the "nccl" backend has a version. Without a rank there is no distributedInfo.
   namespace distributed = schema::distributed;
   if (header.backend == distributed::kNcclBackend && header.rank.rank >= 0) {
     move_to(header.distributed, distributed::kNcclVersion);

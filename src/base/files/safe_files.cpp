@@ -19,7 +19,7 @@ constexpr std::size_t kMostTarget = 4096;
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
 /// Follows a link of ours, of root or, with `followed_by_owner`, of the target's owner. Opens the link before the
-/// checks, so that nobody can replace it in between.
+/// checks, so that nobody can replace the link in between.
 Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
   Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
   struct stat found {};
