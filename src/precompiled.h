@@ -1,4 +1,4 @@
-// Headers of the standard library that most files include, for the Makefile's precompiled headers.
+// Headers that most files include, for the Makefile's precompiled headers.
 #include <algorithm>
 #include <array>
 #include <atomic>

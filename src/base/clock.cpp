@@ -19,7 +19,7 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 
 namespace {
 
-// Clamps `ns` to int64_t: anchors of a damaged spool may have any values.
+// Anchors of a damaged spool may have any values.
 std::int64_t within(__int128 ns, std::int64_t lowest) {
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
   return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);
@@ -33,7 +33,7 @@ std::int64_t read_ns(clockid_t id) {
   return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-// True if the kernel's clock source is `source`: that counter is then synchronized on all cores.
+// The kernel's clock source is synchronized on all cores.
 bool kernel_uses(const char* source) {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;

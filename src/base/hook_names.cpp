@@ -1,4 +1,3 @@
-// Names, layers and peers of HookIds, from the tables hooks/*.def.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,3 @@
-// Extracts parts of small JSON texts.
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>

@@ -1,4 +1,4 @@
-// Finds an event's second half (kContinuation): the next of its run, or the first of its thread's next run.
+// Finds an event's second half (kContinuation): the next event in its run, or the first event of its thread's next run.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace profshim::kineto {
 
 class Continuations {
  public:
-  /// Call it in order of the runs' addresses.
+  /// Add runs in order of address.
   void add(const spool::Run& run) {
     runs_.push_back(run);
     first_by_order_[order_of(*run.header)] = run.events;
   }
 
-  /// Returns null if `e` has no second half, lost it, or is a copy.
+  /// Returns null also if the second half was lost or `e` is a copy.
   const Event* of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),

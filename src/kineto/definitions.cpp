@@ -10,8 +10,8 @@ namespace {
 // Bounds the copies of text that a damaged spool can cause.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
-// As Kineto does, shortens more than 30 ranks: the first 29, "...", the last. Returns "" for an overlong list (damaged
-// spool), since each event repeats it.
+// As in Kineto, more than 30 ranks become the first 29, "...", the last. Each event repeats the list, so that an
+// overlong one (damaged spool) becomes "".
 std::string shortened(std::string_view ranks) {
   constexpr std::size_t kLongest = 512;
   if (std::count(ranks.begin(), ranks.end(), ',') < 30) return ranks.size() > kLongest ? "" : std::string(ranks);
@@ -74,7 +74,7 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
       modules_.push_back({name, static_cast<std::uint64_t>(d.v[0]), static_cast<std::uint64_t>(d.v[1]),
                           static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
       break;
-    case Kind::kDevice:  // see DeviceArgs
+    case Kind::kDevice:  // DeviceArgs reads these
     case Kind::kNone:
       break;
   }

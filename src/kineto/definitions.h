@@ -1,4 +1,3 @@
-// Definitions tells what the ids in events mean: communicators, datatypes, ...
 #pragma once
 
 #include <algorithm>
@@ -17,10 +16,10 @@ namespace profshim::kineto {
 
 struct Communicator {
   std::string_view name;
-  std::int64_t device = -1;  // GPU, if an NCCL communicator
-  std::string ranks;         // "[0, 1]", shortened beyond 30 ranks as in Kineto
+  std::int64_t device = -1;  // GPU of an NCCL communicator
+  std::string ranks;         // "[0, 1]", at most 30 ranks
   std::string_view all_ranks;
-  std::string identity;  // 16 hex digits, equal on all the communicator's ranks
+  std::string identity;  // 16 hex digits, equal on all ranks
   std::int64_t size = 0, own_rank = 0;
   spool::CommunicatorBackend backend = spool::CommunicatorBackend::kMpi;
 };

@@ -1,5 +1,5 @@
-// Moves slices that overlap others in part to overflow tracks: viewers nest slices by time and misdraw overlaps.
-// Kernels stay on their stream; `profshim convert` moves them.
+// Moves slices that overlap others in part to overflow tracks: viewers misdraw such slices. Kernels stay on their
+// stream; `profshim convert` moves them.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,14 @@
 
 namespace profshim::kineto {
 
-/// Overflow track N has the tid plus N times this. Real tids end at 2^22.
+/// Overflow track N has the original tid plus N steps. Real tids end at 2^22.
 inline constexpr std::int64_t kOverflowTidStep = 10'000'000;
 
-/// Track 0 is the original track.
 class OverflowTracks {
  public:
   static constexpr std::size_t kMaxTracks = 64;
 
-  /// Returns the track. Call in order of begin, longest slice first. The last track takes slices that fit nowhere
-  /// (damaged spool).
+  /// Call in order of begin, longest slice first. The last track takes slices that fit nowhere (damaged spool).
   int place(std::int64_t begin_ns, std::int64_t end_ns) {
     for (std::size_t track = 0;; ++track) {
       if (track == open_.size()) open_.emplace_back();

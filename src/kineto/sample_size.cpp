@@ -1,4 +1,3 @@
-// sample_size(): estimates a window's JSON size from a few runs.
 #include <span>
 #include <vector>
 
@@ -42,7 +41,7 @@ SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks sin
     found.push_back(run);
     events += run.count;
   });
-  // One run per equal share of events: busy threads are sampled more.
+  // Takes one run per equal share of events, so that busy threads are sampled more.
   std::vector<spool::Run> chosen;
   std::uint64_t before = 0, sampled = 0;
   for (const spool::Run& run : found) {

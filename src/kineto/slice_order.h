@@ -1,4 +1,3 @@
-// Sorts slices by begin, then longest first.
 #pragma once
 
 #include <algorithm>

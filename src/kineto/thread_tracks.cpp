@@ -27,7 +27,6 @@ Category category_of(HookId hook) {
   return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
 }
 
-// Returns the tid that began the range; 0 = unknown.
 std::int64_t start_tid(const Event& range) {
   if (is_rpc(range.hook)) return static_cast<std::int64_t>(range.rpc.began_on);
   return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
@@ -89,7 +88,6 @@ void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow
   write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex, tid + overflow);
 }
 
-// Returns the tid of a track in which the slice nests.
 std::int64_t ThreadTracks::place(TraceWriter& out, Track& track, std::int64_t begin_ns, std::int64_t end_ns) {
   const int overflow = track.overflow.place(begin_ns, end_ns);
   track.overflow.name_up_to(overflow, [&](int number) { name_track(out, track, number); });
@@ -195,7 +193,7 @@ void ThreadTracks::write_memory(TraceWriter& out, const Event& event, std::int64
   out.write(e);
 }
 
-// Like PyTorch, writes a collective as record_param_comms, with the call itself inside.
+// As in PyTorch, a collective is written as record_param_comms, with the call itself inside.
 void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event& event) {
   std::vector<Arg> call_args(e.args.begin(), e.args.end());
   window_.nccl_tasks.add_args(event, call_args);
@@ -213,7 +211,6 @@ void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event&
   if (!write_annotated(out, e, event)) out.write(e);
 }
 
-// If the event has a gpu_user_annotation, writes it with that External id; else returns false.
 bool ThreadTracks::write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
   const std::uint64_t id = window_.annotations.external_id(event);
   if (id == 0) return false;
@@ -228,7 +225,7 @@ void ThreadTracks::write_async(TraceWriter& out, TraceEvent& e, const Event& eve
   const std::int64_t began_on = !range ? 0 : start_tid(event);
   e.tid = began_on != 0 ? began_on : shown_tid(key);
   e.id = range ? ++range_ids_ : event.mpi.request;
-  // Requests and ranges are numbered separately: bit 32 keeps their ids apart.
+  // Requests and ranges are numbered separately. Bit 32 keeps their ids apart.
   if (range) e.id |= std::uint64_t{1} << 32;
   out.write(e);
   e.phase = 'e';

@@ -1,4 +1,3 @@
-// Writes the tracks of the job's threads.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,6 @@ namespace profshim::kineto {
 class ThreadTracks {
  public:
   ThreadTracks(const WindowEvents& window, CallStacks& stacks, DeviceTracks& device_tracks);
-  /// Calls `written` after each event.
   void write(TraceWriter& out, const std::function<void()>& written);
 
  private:
@@ -45,7 +43,7 @@ class ThreadTracks {
   EventArgs event_args_;
   NcclOperationArgs nccl_args_;
   TorchCommsArgs torch_comms_args_;
-  std::uint64_t next_torch_id_;  // TorchLinks numbered operators in this order
+  std::uint64_t next_torch_id_;  // operators are written in the order in which TorchLinks numbered them
   std::uint64_t range_ids_ = 0;
 };
 

@@ -36,7 +36,7 @@ void add_groups(const WindowEvents& window, TraceHeader& out) {
   const Definitions& definitions = window.definitions;
   const bool has_nccl = definitions.has(spool::CommunicatorBackend::kNccl);
   for (const auto& [id, c] : definitions.communicators()) {
-    // PyTorch's groups only duplicate NCCL's communicators.
+    // With NCCL, PyTorch's groups only duplicate NCCL's communicators.
     if (c.backend == spool::CommunicatorBackend::kTorch) {
       if (!has_nccl) out.groups.push_back(torch_group(c, window.collectives));
       continue;
@@ -169,7 +169,7 @@ void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& 
   out.emplace_back(ours::kSpec, text(view.string(h.spec, spool::kMaxText)));
 }
 
-// Moves Kineto's members to where readers look for them.
+// Trace readers look for these members outside the "profshim" object.
 void move_kineto_members(TraceHeader& header) {
   const auto move_to = [&header](Members& to, std::string_view key) {
     const auto at = std::find_if(header.profshim.begin(), header.profshim.end(),
@@ -183,7 +183,7 @@ void move_kineto_members(TraceHeader& header) {
         schema::top::kRecordShapes, schema::top::kWithFlops, schema::top::kWithStack, schema::top::kProfileMemory}) {
     move_to(header.members, key);
   }
-  // As PyTorch: only for "nccl". Without a rank there is no distributedInfo.
+  // As in PyTorch, only the "nccl" backend has a version. Without a rank there is no distributedInfo.
   namespace distributed = schema::distributed;
   if (header.backend == distributed::kNcclBackend && header.rank.rank >= 0) {
     move_to(header.distributed, distributed::kNcclVersion);

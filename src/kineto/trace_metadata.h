@@ -1,4 +1,3 @@
-// Metadata in front of a trace's events.
 #pragma once
 
 #include <string>

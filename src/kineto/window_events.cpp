@@ -101,7 +101,8 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
   }
 }
 
-// Possible times: from a second before the window (clock errors) to a minute after the newest anchor (late activity).
+// Possible times reach from a second before the window (clock errors) to a minute after the newest anchor (late
+// activity).
 WindowSpan WindowEvents::span_until(Ticks until) const {
   const double second = clock.ticks_per_ns() * kSecondNs;
   const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
@@ -151,7 +152,6 @@ void WindowEvents::note_kind(HookId hook) {
   if (hook != HookId::kStep && !begins_or_ends_mpi(hook)) only_life_cycle = false;
 }
 
-// Returns the tick after the latest event, step or anchor.
 Ticks WindowEvents::latest_moment() const {
   Ticks latest = begin;
   for (const auto& [tid, thread] : threads) {

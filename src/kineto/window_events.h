@@ -1,4 +1,3 @@
-// WindowEvents collects a window's events by thread and joins related events.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +25,15 @@ struct ThreadEvents {
   std::vector<const Event*> events;
 };
 
-/// If a tid is unknown, this plus CUPTI's thread number replaces it.
+/// If a tid is unknown, kRawThreads plus CUPTI's thread number replaces it.
 inline constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
 
 class WindowEvents {
  public:
   WindowEvents(const spool::View& view, std::uint64_t window, const WindowTraceOptions& options);
 
-  /// Returns the end of the window, or of later activity or calls.
+  /// Returns the end of the window or, if later, the end of the last activity or call.
   Ticks last_end() const;
-  /// First External id of PyTorch operators; others are smaller.
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
   const spool::View& view;

@@ -1,4 +1,3 @@
-// Steps of a window as the trace shows them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ class WindowSteps {
   WindowSteps() = default;
   /// `last_step_end`: end of the last step's marker range; 0 = unknown.
   WindowSteps(std::vector<spool::StepMark> marks, Ticks last_step_end);
-  /// Ends the last step if its own end is unknown or later.
+  /// Ends the last step at `end` if its own end is unknown or later.
   void set_window_end(Ticks end) { window_end_ = end; }
 
   bool empty() const { return marks_.empty(); }
@@ -22,7 +21,6 @@ class WindowSteps {
   const std::vector<spool::StepMark>& marks() const { return marks_; }
   Ticks last_step_end() const { return last_step_end_; }
   Slice slice(std::size_t i) const;
-  /// Returns the number of the step that contains `t`, or null.
   const std::int64_t* number_at(Ticks t) const;
 
  private:

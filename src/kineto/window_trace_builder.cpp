@@ -1,4 +1,3 @@
-// WindowTraceBuilder: writes metadata, thread tracks and device tracks.
 #include <algorithm>
 
 #include "kineto/device/device_tracks.h"

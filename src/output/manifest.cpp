@@ -15,7 +15,7 @@ namespace {
 
 using Node = JsonDocument::Node;
 
-// `text` may hold any bytes, also invalid UTF-8.
+// `text` may be invalid UTF-8.
 JsonWriter& text_member(JsonWriter& json, std::string_view key, std::string_view text) {
   return json.key(key).bytes(text);
 }

@@ -1,4 +1,3 @@
-// Makes folder and file names from patterns with {variables}.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLongestValue = 200;  // a file name may have 255 bytes
 
-/// Makes a value safe in shells, NFS and Windows. Values may hold anything ("../../etc", "ray::Trainer.__init__").
+/// Makes a value safe in shells, NFS and Windows. A value may be "../../etc" or "ray::Trainer.__init__".
 std::string clean_for_path(std::string_view value) {
   std::string clean;
   if (value == "." || value == "..") return "_";
@@ -22,7 +21,7 @@ std::string clean_for_path(std::string_view value) {
   }
   if (!clean.empty() && (clean[0] == '.' || clean[0] == '-')) clean[0] = '_';
   if (clean.size() > kLongestValue) {
-    // Cut between UTF-8 characters: the manifest, which has the name, must be valid.
+    // Cut between UTF-8 characters: the manifest, which contains the name, must be valid.
     std::size_t end = kLongestValue;
     while (end > kLongestValue - 3 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) --end;
     clean.resize(end);

@@ -80,7 +80,6 @@ class StoppableSink : public ByteSink {
   const std::function<bool()>& stop_;
 };
 
-// Returns 0 or an errno; EEXIST = the name is in use.
 int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
@@ -111,7 +110,6 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
   return true;
 }
 
-// Adds "_part2", "_part3" ... to a name that is in use.
 int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
                           bool gzip, const Spec& spec, const PublishOptions& options,
                           kineto::WindowTraceOptions& trace_options, ManifestWindow& result) {
@@ -123,7 +121,7 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
       result.file = candidate;
       return 0;
     }
-    // Only avoids needless writing: AtomicFile::publish() checks again.
+    // This check only avoids needless writing: AtomicFile::publish() checks again.
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
     trace_options.trace_name = path;
     builder.set_options(trace_options);

@@ -1,4 +1,3 @@
-// Decides which spools may be recovered, and removes recovered spools with their links.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,7 +42,7 @@ class Attempt {
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// Locks the spool and checks that its process is dead. After kRecovered, view() is valid.
+  /// After kRecovered, the spool is locked and view() is valid.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": not a profshim spool");
@@ -64,7 +63,7 @@ class Attempt {
 
   bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
 
-  /// Writes the traces. Removes links before the spool, so that no link dangles.
+  /// Removes links before the spool, so that no link dangles.
   RecoverOutcome run(const OpenFolder& folder) {
     const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
@@ -159,7 +158,7 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
   if (folder.found.st_uid != us) {
-    // In another user's folder, recovers only spools of jobs that recorded into it.
+    // In another user's folder, only spools of jobs that recorded into that folder are recovered.
     const OpenFolder own = open_run_folder(attempt.own_folder());
     if (!own.fd || !is_same_file(own.found, folder.found)) {
       return end_with(RecoverOutcome::kForeign, "skipped: its process recorded into " + attempt.own_folder());

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kIdentityFile = ".profshim-run";
 
-// Creates a file; readers see its whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
+// Other processes see the whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
 int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
   if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();
@@ -120,7 +120,7 @@ std::string recording_into(const std::string& folder) {
   return {};
 }
 
-// Removes the claim if it still holds `text`. Moves it aside first: another process may be replacing it.
+// Moves the claim aside before reading it: another process may be replacing it.
 void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
   const std::string aside = "." + random_text() + ".old-claim";
   if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;

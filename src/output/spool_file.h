@@ -24,11 +24,10 @@ class SpoolFile {
   int error() const { return error_; }
   uid_t owner() const { return found_.st_uid; }
   std::uint64_t bytes_in_use() const { return static_cast<std::uint64_t>(found_.st_blocks) * 512; }
-  /// Locks the file until destruction. False if another process recovers it or has deleted it.
+  /// Holds the lock until destruction. Returns false if another process recovers or has deleted the file.
   bool lock();
 
   bool read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const;
-  /// Maps the spool into memory, or copies it if `copied`.
   std::unique_ptr<spool::View> view(bool copied, std::string& why_not);
   bool remove() const;
 

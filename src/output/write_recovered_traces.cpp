@@ -76,7 +76,7 @@ void Recovery::save_manifest() {
   add_note(-1, "", "cannot write its manifest into " + folder_.path);
 }
 
-/// True if an earlier recovery, which failed for other windows, wrote this window's trace.
+/// True if an earlier recovery wrote this window's trace, but failed for other windows.
 bool Recovery::is_done(std::uint64_t number) const {
   return !of_later_process_ && std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
     return w.window == static_cast<std::int64_t>(number) && w.recovered && w.status == "written" &&

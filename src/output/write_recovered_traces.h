@@ -1,4 +1,3 @@
-// Writes one spool's windows as traces into a run folder and updates its manifest.
 #pragma once
 
 #include <string>

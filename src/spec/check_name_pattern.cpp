@@ -1,5 +1,4 @@
-// Checks output.folder and output.filename. Declared in output.h but implemented here, so that checking a spec needs no
-// other module.
+// Declared in output.h but implemented here, so that checking a spec needs no other module.
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,4 +1,3 @@
-// Combines the values of several spec files.
 #pragma once
 
 #include <map>
@@ -14,7 +13,7 @@ enum class CombineMode : std::uint8_t { kOverride, kUnion, kIntersection };
 
 using Settings = std::map<std::string, Given>;
 
-/// Adds a layer. A list of steps and a cycle (schedule.wait, ...) replace each other; a layer must not have both.
+/// Adds a layer. A list of steps and a cycle (schedule.wait, ...) replace each other: no layer may have both.
 void apply(Settings& settings, const std::vector<Given>& later, CombineMode mode, std::vector<Problem>& problems);
 
 }  // namespace profshim::spec

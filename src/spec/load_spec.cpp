@@ -1,4 +1,3 @@
-// Builds the spec in force from files, environment and command line.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,13 +178,13 @@ class Loader {
     apply(settings, own, mode, out_.problems);
     return settings;
   }
-  /// True if a problem is an unknown key: the text is then TOML without syntax errors.
+  /// A text with an unknown key is TOML without syntax errors.
   static bool has_unknown_key(const Document& document) {
     return std::any_of(document.problems.begin(), document.problems.end(),
                        [](const Problem& p) { return !p.key.empty(); });
   }
 
-  /// Records every cudaProfilerStart range unless the spec has a schedule: the job chooses these ranges.
+  /// Without a schedule, records every cudaProfilerStart range: the job chooses these ranges.
   void use_every_profiler_range() {
     Schedule& schedule = out_.spec.schedule;
     if (out_.spec.steps.source != StepSource::kCudaProfilerApi || !schedule.steps.empty()) return;

@@ -11,7 +11,6 @@ struct Assignment {
   std::string key, value;
 };
 bool split_assignments(std::string_view text, std::vector<Assignment>& out, std::string& message);
-/// Splits at the first '='.
 bool split_assignment(std::string_view text, Assignment& out, std::string& message);
 
 /// Splits "1,2,5-7" or "[1, 2]"; entries keep their quotes.

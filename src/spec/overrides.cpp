@@ -59,7 +59,7 @@ bool is_level(std::string_view word) {
 }
 
 Problem unknown_variable(const std::string& name) {
-  // Compares names without the common prefix, which would make all similar.
+  // The common prefix would make all names similar.
   constexpr std::string_view kPrefix = "PROFSHIM_";
   std::vector<std::string_view> known = {"SET", "LOG", "SPEC"};
   for (const ShortForm& form : kShortVariables) {

@@ -1,4 +1,3 @@
-// Reads settings from environment and command line.
 #pragma once
 
 #include <string>

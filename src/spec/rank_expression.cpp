@@ -283,7 +283,7 @@ std::vector<int> RankExpression::outside(int world_size) const {
   return numbers;
 }
 
-// Tries one period of all strides from each end of a range: up to the next end, the result repeats.
+// Tries one period of all strides from each end of a range: the result repeats up to the next end.
 bool RankExpression::selects_nobody() const {
   constexpr std::int64_t kFarthest = 1 << 16;
   std::vector<std::int64_t> edges = {0};

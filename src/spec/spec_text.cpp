@@ -1,4 +1,3 @@
-// The canonical text of a spec, and its hash.
 #include <cstdint>
 #include <cstdio>
 

@@ -46,7 +46,6 @@ std::string_view describe_kind(const Value& value);
 std::string quoted(std::string_view text);
 std::string toml_string(std::string_view text);
 
-// Return false if the value has another type.
 bool read_boolean(const Value& value, bool& out, Refusal& refusal);
 bool read_integer(const Value& value, std::int64_t& out, Refusal& refusal);
 bool read_number(const Value& value, double& out, Refusal& refusal);

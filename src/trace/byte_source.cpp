@@ -91,7 +91,7 @@ class GzipSource final : public ByteSource {
       return;
     }
     if (between_members_) {
-      // Zero padding, which some tools add: the data ends.
+      // Some tools pad with zeros: the data ends here.
       if (*stream_.next_in == 0) {
         stream_.avail_in = 0;
         return;

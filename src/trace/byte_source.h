@@ -1,4 +1,3 @@
-// Sources of a trace's bytes: a file or memory, maybe gzip.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +12,10 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Returns 0 at the end or after a failure: see error().
   virtual std::size_t read(char* data, std::size_t size) = 0;
-  /// One sentence; "" = no failure.
   virtual std::string error() const = 0;
   virtual bool truncated() const { return false; }
 };
 
-/// Returns null and sets errno on failure.
 std::unique_ptr<ByteSource> file_source(const std::string& path);
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
 /// Uncompresses all gzip members; without gzip magic, bytes pass unchanged.

@@ -1,8 +1,7 @@
 // Writes one gzip member, compressed in parallel like pigz: blocks of raw deflate end on byte boundaries
-// (Z_SYNC_FLUSH), so they concatenate to one stream.
+// (Z_SYNC_FLUSH), so that they concatenate to one stream.
 //
-// The caller's thread fills a ring of blocks and writes compressed ones in order; it waits if the ring is full. Other
-// threads only compress.
+// Only the caller's thread writes to the output. It waits if the ring of blocks is full.
 #include <pthread.h>
 #include <signal.h>
 #include <zlib.h>
@@ -156,7 +155,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Starts threads, which never run the job's signal handlers.
+  // The threads block all signals, so that they never run the job's signal handlers.
   void start_threads(int wanted) {
     sigset_t all, before;
     sigfillset(&all);
@@ -204,7 +203,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Returns null if no block is queued. The caller holds mutex_.
+  // The caller holds mutex_.
   Block* oldest_queued() {
     Block& candidate = block(next_taken_);
     if (candidate.state != Block::State::kQueued) return nullptr;

@@ -40,7 +40,7 @@ std::string head_text(const TraceHeader& header) {
   json.line(0).key(schema::top::kDeviceProperties).open_list();
   for (const std::string& device : header.devices) json.line(2).raw(device);
   json.close_list();
-  // If the rank is unknown, HTA assumes 0 with or without distributedInfo: leave it out.
+  // For an unknown rank, HTA assumes 0 with or without distributedInfo.
   if (header.rank.rank >= 0) json.line(0).key(schema::top::kDistributedInfo).raw(distributed_info(header));
   json.line(0).member(schema::top::kHostName, header.rank.host);
   for (const auto& [name, value] : header.members) json.line(0).key(name).raw(value);

@@ -1,4 +1,3 @@
-// Makes the text before a trace's first event.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace profshim {
 
-/// Ends with the opening bracket of traceEvents.
+/// The text ends with the opening bracket of traceEvents.
 std::string head_text(const TraceHeader& header);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// TraceMetadata: parses a trace's members except traceEvents.
 #include "profshim/trace/metadata.h"
 
 #include <algorithm>
@@ -110,7 +109,6 @@ class CpuReader {
     }
   }
 
-  /// Returns nothing unless all six members are valid.
   std::optional<RecordedCpu> result() const {
     constexpr unsigned kAll = (1u << 6) - 1;
     if (found_ != kAll || cpu_.measured_us <= 0 || cpu_.cpus < 1) return std::nullopt;

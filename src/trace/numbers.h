@@ -1,4 +1,3 @@
-// Parses numbers of a trace.
 #pragma once
 
 #include <charconv>
@@ -28,8 +27,7 @@ inline std::int64_t saturated(double value) {
   return std::llround(value);
 }
 
-/// Converts microseconds to nanoseconds; uses floating point only for an exponent or overflow. Sets `finer` if
-/// it rounds.
+/// Converts microseconds. Uses floating point only for an exponent or overflow. Sets `finer` if it rounds.
 inline std::int64_t to_ns(std::string_view text, bool& finer) {
   constexpr std::int64_t kMost = 9'000'000'000'000'000;
   const std::size_t dot = text.find('.');

@@ -26,7 +26,7 @@ const char* skip_blanks(const char* at) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Returns the closing quote of the text that begins at `at`; null if the text is not plain.
+/// Returns the closing quote; null unless the text is plain ASCII without escapes.
 const char* end_of_text(const char* at) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
@@ -285,7 +285,6 @@ const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
   return end;
 }
 
-/// Copies a list into lists_, without blanks.
 const char* PlainEvent::list(const char* at, int depth) {
   if (depth == kMostDepth) return nullptr;
   lists_ += '[';

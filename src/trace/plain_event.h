@@ -1,5 +1,5 @@
-// PlainEvent: the trace reader's fast path for plain events. The parser of src/json gives equal results; it reads
-// events with escapes, non-ASCII, exponents, objects in arguments or repeated keys.
+// The trace reader's fast path. Events with escapes, non-ASCII, exponents, objects in arguments or repeated keys are
+// left to the parser of src/json, which gives equal results.
 #pragma once
 
 #include <string>
@@ -17,9 +17,10 @@ inline constexpr std::size_t kPlainMargin = JsonStream::kMargin;
 
 class PlainEvent {
  public:
-  /// Reads the event whose '{' is at `at`. Returns its last '}'; null if it is not plain or not all in memory.
+  /// Reads the event whose '{' is at `at`. Returns the event's last '}'; null if the event is not plain or not all in
+  /// memory.
   const char* read(const char* at);
-  /// Reads the next event, after one that ends at `last`. Sets `begin` to its '{'.
+  /// Reads the event after the one that ends at `last`. Sets `begin` to the event's '{'.
   const char* read_next(const char* last, const char*& begin);
   /// Valid after a successful read; views point into the bytes and this object.
   const ReadEvent& event() const { return event_; }
@@ -35,8 +36,8 @@ class PlainEvent {
 
   ReadEvent event_;
   std::vector<ReadEvent::ReadArg> args_;
-  std::vector<std::string_view> keys_;                                                    // keys of open objects
-  std::string lists_;                                                                     // lists' texts, no blanks
+  std::vector<std::string_view> keys_;
+  std::string lists_;
   std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> list_places_;  // argument, place in lists_
 };
 

@@ -120,7 +120,7 @@ inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kRecovered = "recovered";
 inline constexpr std::string_view kCalls = "calls";
 inline constexpr std::string_view kDroppedEvents = "dropped_events";
-// The reader takes these for dropped_events too.
+// The reader takes these keys for dropped_events, too.
 inline constexpr std::string_view kDropped = "dropped";
 inline constexpr std::string_view kDroppedTotal = "dropped.total";
 inline constexpr std::string_view kMemoryEntriesLeftOut = "memory_entries_left_out";
@@ -268,7 +268,6 @@ inline constexpr std::string_view kProfshimPathPart = ".profshim.";
 }  // namespace merged
 }  // namespace ours
 
-/// Keys of args, grouped by layer.
 namespace arg {
 // All layers.
 inline constexpr std::string_view kBytes = "bytes";
@@ -499,10 +498,9 @@ inline constexpr std::string_view kContextSync = "Context Sync";
 inline constexpr std::string_view kPid2019 = "CPU functions";  // pid of PyTorch before Kineto
 }  // namespace name
 
-/// baseTimeNanoseconds is a multiple of this: a quarter of a year.
+/// baseTimeNanoseconds is a multiple of a quarter of a year.
 inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 
-/// Returns the value of "cat"; "" = no "cat".
 constexpr std::string_view category_name(Category of) {
   switch (of) {
     case Category::kNone:

@@ -22,7 +22,6 @@ namespace profshim::trace_detail {
 inline constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or metadata value
 inline constexpr int kMaxDepth = 256;
 
-/// Finds keys that an object repeats.
 class KeyLog {
  public:
   void open() { levels_.push_back(keys_.size()); }
@@ -221,8 +220,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads the plain events that follow in memory. The parser stands at the current event's last '}'; moves it to the
-  /// last plain event's.
+  /// Reads the plain events that follow in memory. Moves the stream from the last '}' of the current event to the last
+  /// '}' of the last plain event.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

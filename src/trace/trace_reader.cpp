@@ -1,5 +1,4 @@
-// Streams a Kineto trace: holds one event in memory. The JSON parser does not recurse, to save stack; it does not round
-// numbers.
+// Holds one event in memory. The JSON parser does not recurse, to save stack, and does not round numbers.
 #include <cerrno>
 #include <cstring>
 #include <new>

@@ -31,7 +31,6 @@ char* raw(char* at, std::string_view text) {
   return at + text.size();
 }
 
-// Writes a JSON string; plain ASCII takes a fast path.
 char* quoted(char* at, std::string_view text) {
   if (trace_detail::plain_prefix(text.data(), text.size()) != text.size()) return raw(at, json_string(text));
   *at++ = '"';
@@ -45,7 +44,7 @@ char* number(char* at, Integer value) {
   return std::to_chars(at, at + 20, value).ptr;
 }
 
-// Writes non-negative nanoseconds as microseconds with three decimals, exactly: no floating point.
+// Requires ns >= 0. Uses no floating point: the result is exact.
 char* microseconds(char* at, std::int64_t ns) {
   at = number(at, ns / 1000);
   const auto rest = static_cast<unsigned>(ns % 1000);
@@ -75,7 +74,7 @@ char* event_key(char* at) {
   return at + kText.size();
 }
 
-// Writes ,"key":value; nothing for NaN and infinity.
+// Omits NaN and infinity: JSON has neither.
 char* argument(char* at, const Arg& arg, bool first) {
   const double* const real = std::get_if<double>(&arg.value);
   if (real != nullptr && !std::isfinite(*real)) return at;
@@ -129,7 +128,7 @@ char* timestamp(char* at, std::int64_t ns) {
   return microseconds(at, ns);
 }
 
-// Kineto's order of keys differs by phase. A time before the base becomes the base, so that children stay in their
+// Kineto's order of keys differs by phase. A time before the base becomes the base, so that slices stay inside their
 // parents.
 char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
   std::int64_t begin_ns = 0;

@@ -1,4 +1,3 @@
-// Reads the environment variables that configure the fakes.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +9,6 @@
 
 namespace fake {
 
-/// Returns `otherwise` if the variable is not set.
 inline std::uint64_t number(const char* variable, std::uint64_t otherwise = 0) {
   const char* text = std::getenv(variable);
   return text && *text ? std::strtoull(text, nullptr, 0) : otherwise;
@@ -21,7 +19,6 @@ inline std::string text(const char* variable) {
   return value ? value : "";
 }
 
-/// Returns the value with "%p" replaced by the process id; "" = not set.
 inline std::string path(const char* variable) {
   std::string value = text(variable);
   if (const auto at = value.find("%p"); at != std::string::npos) value.replace(at, 2, std::to_string(getpid()));

@@ -95,7 +95,7 @@ bool AtomicFile::publish(Existing existing) {
       remove();
       return true;
     }
-    // If the file system lacks hard links, check, then rename. This is not atomic.
+    // Without hard links, check, then rename: this is not atomic.
     struct stat there {};
     if (errno == EEXIST || fstatat(folder_fd_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) error_ = EEXIST;
   }

@@ -18,8 +18,8 @@ constexpr std::size_t kMostTarget = 4096;
 
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/// Opens a folder. Follows a link owned by us, root or, with `followed_by_owner`, the target's owner. Opens the link
-/// before checking it, so that it cannot be replaced in between.
+/// Follows a link of ours, of root or, with `followed_by_owner`, of the target's owner. Opens the link before the
+/// checks, so that nobody can replace the link in between.
 Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
   Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
   struct stat found {};
@@ -144,7 +144,7 @@ Descriptor open_folder_below(int folder_fd, const std::string& below) {
     const std::string part = below.substr(from, slash - from);
     from = slash + 1;
     if (part.empty() || part == ".") continue;
-    if (part == "..") {  // check_pattern() rejects it in a spec
+    if (part == "..") {
       errno = EINVAL;
       return Descriptor();
     }

@@ -62,8 +62,8 @@ void write_into_folder(const char* text, std::size_t size) {
   }
 }
 
-// Returns -1 if stderr must be used. In a shared folder, another user may have put a pipe at this path, which blocks
-// without O_NONBLOCK, or a link: follows only links of us or root.
+// Returns -1 if stderr must be used. Another user may have put a pipe at this path, which would block without
+// O_NONBLOCK, or a link: only links of us or root are followed.
 int open_log() {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
   int fd = open_high(file_path, kFlags | O_NOFOLLOW);

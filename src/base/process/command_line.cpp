@@ -66,7 +66,7 @@ class Masker {
       value_follows_ = false;
       return std::string(kMask);
     }
-    // Masks each word: a script for `sh -c` holds several.
+    // A script for `sh -c` holds several words.
     std::string out;
     for (std::size_t at = 0; at < argument.size();) {
       const std::size_t end = end_of_word(argument, at);

@@ -1,4 +1,3 @@
-// Reads numbers in environment variables, with getenv().
 #pragma once
 
 namespace profshim {

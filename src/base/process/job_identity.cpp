@@ -17,7 +17,7 @@
 namespace profshim {
 namespace {
 
-// The kernel gives every process the same boot time, unlike the difference of two clocks.
+// Unlike the difference of two clocks, btime is equal in all processes.
 std::int64_t boot_time_s() {
   std::string text;
   int error = 0;
@@ -51,7 +51,7 @@ bool is_started_by_first_rank(const std::string& parent) {
   return !script.empty() && script == script_of(parent);
 }
 
-// Returns the nearest ancestor outside of the job; a `sh -c` wrapper belongs to the job.
+// A `sh -c` wrapper belongs to the job.
 int launcher_pid() {
   const Rank own = rank_from_environment();
   int pid = getppid();

@@ -10,7 +10,6 @@
 namespace profshim {
 namespace {
 
-// Environment variables of one launcher. Slurm's batch script has SLURM_PROCID, too, but no numeric SLURM_STEP_ID.
 struct Launcher {
   const char* rank;
   const char* world_size;
@@ -31,6 +30,7 @@ constexpr std::array<Launcher, 9> kLaunchers = {{
     {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr, "SLURM_NODEID"},
 }};
 
+// Slurm's batch script has SLURM_PROCID, too, but no numeric SLURM_STEP_ID.
 bool usable(const Launcher& launcher) {
   if (number_in_environment(launcher.rank) < 0) return false;
   return std::strcmp(launcher.rank, "SLURM_PROCID") != 0 || number_in_environment("SLURM_STEP_ID") >= 0;

@@ -32,7 +32,7 @@ bool element_matches(std::string_view pattern, std::size_t at, char c, std::size
 
 }  // namespace
 
-// Backtracking to the last star suffices. Cost: at most pattern length times text length.
+// The cost is at most pattern length times text length: backtracking to the last star suffices.
 bool glob_match(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
   std::size_t star = std::string_view::npos, resume = 0;

@@ -72,7 +72,7 @@ std::string format_size(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
   auto value = static_cast<double>(bytes);
-  // 1023.95 would be printed as 1024.0
+  // 1023.95 would be printed as 1024.0.
   for (; unit + 1 < kNames.size() && value >= (unit == 0 ? 1024 : 1023.95); ++unit) value /= 1024;
   char text[40];
   const bool whole = value == static_cast<double>(static_cast<std::uint64_t>(value));

@@ -1,4 +1,3 @@
-// Collects the args of one trace event.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@ template <std::size_t kRoom>
 class ArgList {
  public:
   void clear() { used_ = 0; }
-  /// Ignores args beyond the room. Does not copy texts.
+  /// Does not copy texts.
   void add(std::string_view key, decltype(Arg::value) value) {
     if (used_ < args_.size()) args_[used_++] = {key, value};
   }

@@ -1,4 +1,4 @@
-// EventArgs: CUDA calls recorded by symbol hooks.
+// CUDA calls recorded by symbol hooks.
 #include <cstdio>
 #include <iterator>
 
@@ -9,8 +9,8 @@ namespace profshim::kineto {
 
 namespace arg = schema::arg;
 
-// Omits "correlation" and "stream": readers would take the call for device activity and the stream's handle for its
-// number.
+// Adds no "correlation" and no "stream": trace readers would take the call for device activity and the stream's handle
+// for a stream number.
 void EventArgs::add_cuda_call(const Event& event) {
   constexpr std::string_view kCopyKinds[] = {"HtoH", "HtoD", "DtoH", "DtoD", "default"};
   const CudaCallArgs& call = event.cuda_call;

@@ -31,7 +31,7 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
   return args_.all();
 }
 
-// The TensorBoard plugin splits stacks at semicolons. Cuts overlong stacks (damaged spool).
+// The TensorBoard plugin splits stacks at semicolons.
 void EventArgs::add_stack(StringId stack) {
   constexpr std::size_t kLongest = 64 << 10;
   const auto join = [](const CallStacks::Frames& frames, std::string& text) {
@@ -49,7 +49,6 @@ void EventArgs::add_stack(StringId stack) {
   }
 }
 
-// Returns false only if the spool is damaged.
 bool EventArgs::is_json(StringId id, std::string_view text) {
   const auto [at, is_new] = is_json_.try_emplace(id, false);
   if (is_new) at->second = valid_json(text);

@@ -1,4 +1,3 @@
-// Converts recorded events to args; each layer has a source file.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ namespace profshim::kineto {
 
 class CallStacks;
 
-/// Returned args are valid until the next call.
+/// Returned args are valid until of() is called again.
 class EventArgs {
  public:
   EventArgs(const Definitions& definitions, const spool::View& view, double ticks_per_ns, CallStacks& stacks)
@@ -63,9 +62,8 @@ class EventArgs {
 
 std::uint64_t polls_of(const PollArgs& polls);
 
-/// Returns the key of an event's peer: "root", "dest", "source", "peer" or "target".
+/// Returns "root", "dest", "source", "peer" or "target".
 std::string_view peer_key(HookId hook);
-/// The same for MPI; for MPI_Start, the request tells the key.
 std::string_view mpi_peer_key(const Event& event);
 
 }  // namespace profshim::kineto

@@ -1,4 +1,3 @@
-// EventArgs: MPI calls and polls.
 #include <array>
 #include <iterator>
 #include <numeric>

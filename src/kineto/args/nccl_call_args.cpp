@@ -1,4 +1,3 @@
-// EventArgs: NCCL calls.
 #include "event_args.h"
 #include "nccl_operation_args.h"
 #include "trace/schema.h"
@@ -11,7 +10,6 @@ void EventArgs::add_nccl(const Event& event) {
   const NcclArgs& nccl = event.nccl;
   add(arg::kFunction, hook_name(event.hook));
   if (nccl.bytes != 0) add(arg::kBytes, nccl.bytes);
-  // A group's count is its number of operations.
   if (nccl.count != 0) add(event.hook == HookId::ncclGroupEnd ? arg::kOperations : arg::kCount, nccl.count);
   if (const std::string_view type = nccl_type_name(nccl.datatype); !type.empty()) add(arg::kDtype, type);
   if (const std::string_view op = nccl_op_name(nccl.op); !op.empty()) add(arg::kOp, op);

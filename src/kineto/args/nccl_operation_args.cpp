@@ -11,7 +11,6 @@ namespace {
 
 namespace arg = schema::arg;
 
-/// Input (in) and output (out) sizes, relative to the count argument.
 enum class Shape : std::uint8_t {
   kSame,
   kGathered,  // out = in x ranks
@@ -23,7 +22,7 @@ struct Family {
   HookId hook, with_config;
   std::string_view collective, annotation, in_kernel;
   Shape shape;
-  bool times_ranks;  // the size for the bandwidth counts all ranks
+  bool times_ranks;  // the bandwidth counts the call's bytes x ranks
   int others;        // parameter of bus_factor()
 };
 
@@ -121,7 +120,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
   const Communicator* const comm = definitions_.communicator(nccl.comm);
   const std::int64_t ranks = comm != nullptr ? comm->size : 0;
   const std::string_view type = nccl_type_name(nccl.datatype);
-  // Readers need all five args or none. NVTX alone gives no type.
+  // Trace readers need all five args or none.
   if (ranks > 0 && !type.empty()) {
     add(arg::kCollective, family.collective);
     const bool wide_in = family.shape == Shape::kSpread || family.shape == Shape::kEach;
@@ -150,7 +149,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
 std::span<const Arg> NcclOperationArgs::of_operation(const Event& operation) {
   add_common(operation);
   const Communicator* const comm = definitions_.communicator(operation.nccl.comm);
-  // PyTorch's "Rank" of a send or receive is the peer's.
+  // As in PyTorch, the "Rank" of a send or receive is the peer.
   const std::int64_t rank = is_message(operation.hook) ? operation.nccl.peer : comm != nullptr ? comm->own_rank : -1;
   if (rank >= 0) add(arg::kRank, rank);
   if (operation.nccl.peer >= 0 && !is_message(operation.hook)) add(arg::kRootRank, std::int64_t{operation.nccl.peer});

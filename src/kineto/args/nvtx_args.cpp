@@ -1,4 +1,3 @@
-// EventArgs: NVTX ranges and marks.
 #include <cstdio>
 #include <cstring>
 

@@ -1,4 +1,3 @@
-// EventArgs: PyTorch operators and RPC requests.
 #include "event_args.h"
 #include "torch_shapes.h"
 #include "trace/schema.h"
@@ -23,7 +22,7 @@ void EventArgs::add_torch(const TorchArgs& torch) {
   }
 }
 
-// "from" and "id" are equal for caller and callee: `profshim merge` joins them by an arrow.
+// "from" and "id" are equal in caller and callee: `profshim merge` draws an arrow between them.
 void EventArgs::add_rpc(const Event& event) {
   const RpcArgs& rpc = event.rpc;
   const bool is_served = event.hook == HookId::kTorchRpcServed, has_answer = (event.flags & kStartEnd) != 0;

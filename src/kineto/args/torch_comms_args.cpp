@@ -14,14 +14,13 @@ namespace arg = schema::arg;
 
 constexpr std::string_view kPrefix = "c10d::";
 
-/// Output size relative to the input; kBoth: both are inputs.
 enum class Sizes : std::uint8_t { kSame, kGathered, kSpread, kBoth, kNone };
 
-/// A c10d operator. Order of inputs: torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x.
+/// The order of inputs is that of torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x.
 struct Family {
   std::string_view op, name;
   Sizes sizes;
-  std::size_t tensors;  // index of the input tensor; kBoth: outputs are input 0
+  std::size_t tensors;  // index of the input tensor; with kBoth, input 0 is the output
   std::size_t peer;     // input index of the peer; 0 = none
   std::string_view peer_key;
   bool work_has_input;  // the backend's range records the same tensors

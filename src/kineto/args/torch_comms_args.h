@@ -1,5 +1,4 @@
-// Args of a torch.distributed collective, named as in record_param_comms
-// (torch/csrc/distributed/c10d/ParamCommsUtils.hpp).
+// Names args as record_param_comms does (torch/csrc/distributed/c10d/ParamCommsUtils.hpp).
 #pragma once
 
 #include <span>
@@ -14,11 +13,11 @@ namespace profshim::kineto {
 /// True for collectives, sends and receives.
 bool is_torch_collective(std::string_view op);
 
-/// Args live until the next call.
+/// Returned args are valid until of() is called again.
 class TorchCommsArgs {
  public:
   TorchCommsArgs(const Definitions& definitions, const spool::View& view) : definitions_(definitions), view_(view) {}
-  /// Requires is_torch_collective() of the name of `op`. `work`: the backend's range, or null.
+  /// Requires is_torch_collective(name of `op`). `work`: the backend's range, or null.
   std::span<const Arg> of(const Event& op, const Event* work);
 
  private:

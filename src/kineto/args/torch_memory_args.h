@@ -1,4 +1,3 @@
-// Makes args of kTorchMemory events as PyTorch's profiler writes them.
 #pragma once
 
 #include <string_view>

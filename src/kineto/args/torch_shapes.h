@@ -1,4 +1,3 @@
-// Parses operators' inputs (texts of TorchArgs) and counts floating-point operations.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +8,16 @@
 namespace profshim::kineto {
 
 using Shape = std::vector<std::int64_t>;
-/// Shapes of one input: one if it is a tensor, one per tensor of a list, else none.
+/// One shape if the input is a tensor, one per tensor if a list of tensors, else none.
 using Shapes = std::vector<Shape>;
 
-/// Reads TorchArgs::dims. Returns nothing if it is malformed.
+/// Reads TorchArgs::dims.
 std::optional<std::vector<Shapes>> read_shapes(std::string_view dims);
 /// Reads TorchArgs::types or TorchArgs::values.
 std::vector<std::string_view> read_texts(std::string_view list);
 std::uint64_t elements(const Shape& shape);
 
-/// Uses the formulas of torch/csrc/profiler/util.cpp; a multiply-add counts two. Returns nothing for other operators.
+/// Uses the formulas of torch/csrc/profiler/util.cpp; a multiply-add counts as two.
 std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view dims, std::string_view values);
 
 }  // namespace profshim::kineto

@@ -40,7 +40,6 @@ void DeviceActivity::gather_calls(const WindowSpan& span) {
   });
 }
 
-// If false, counts the reason in counts_.times.
 bool DeviceActivity::is_possible(const Event& e, const WindowSpan& span) {
   return counts_.times.admit(e.begin, e.end, span.earliest, span.latest);
 }
@@ -53,7 +52,7 @@ bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32
     if (is_device_activity(e.hook)) launches_.mark_activity(at);
     return true;
   }
-  // Correlation ids rise: an earlier window launched this activity.
+  // Correlation ids rise, so an earlier window launched this activity.
   if (e.gpu.correlation != 0 && first_correlation_ != 0 &&
       correlation_is_before(e.gpu.correlation, first_correlation_)) {
     return false;
@@ -102,7 +101,7 @@ void DeviceActivity::place_syncs() {
   }
 }
 
-// Follows Kineto: a Stream Wait Event is shown only if its stream has activity; an Event Sync has no arrow.
+// As in Kineto, a Stream Wait Event is shown only if its stream has activity.
 void DeviceActivity::choose_syncs(Stream& stream) {
   if (stream.activity.empty()) {
     std::erase_if(stream.syncs, [](const Event* sync) { return sync->gpu.kind == kStreamWaitEvent; });
@@ -131,7 +130,7 @@ bool contexts_overlap(const std::vector<const Event*>& activity) {
 }
 }  // namespace
 
-// The lowest of overlapping contexts keeps the stream's track.
+// The lowest context id keeps the stream's track.
 void DeviceActivity::separate_contexts() {
   std::map<StreamKey, Stream> separate;
   for (auto& [key, stream] : streams_) {

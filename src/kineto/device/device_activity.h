@@ -1,5 +1,3 @@
-// Device activity of one window and the API calls that launched it.
-//
 // A window has the activity of all API calls that begin in it. An orphan (activity whose call was not recorded) belongs
 // to the window in which it begins, unless an earlier window launched it.
 #pragma once
@@ -35,8 +33,8 @@ struct DeviceCounts {
 class DeviceActivity {
  public:
   struct Stream {
-    std::vector<const Event*> activity;  // sorted by begin; without syncs
-    std::vector<const Event*> syncs;     // syncs that the trace shows, sorted by begin
+    std::vector<const Event*> activity;  // sorted by begin
+    std::vector<const Event*> syncs;     // shown in the trace, sorted by begin
   };
   struct StreamKey {
     std::uint16_t device;
@@ -47,15 +45,15 @@ class DeviceActivity {
     auto operator<=>(const StreamKey&) const = default;
   };
   explicit DeviceActivity(const spool::View& view) : launches_(view) {}
-  /// `run`: has tid kDeviceTid.
+  /// Requires a run with tid kDeviceTid.
   void add_run(const spool::Run& run) { runs_.emplace_back(run.events, run.count); }
   bool empty() const { return runs_.empty(); }
 
-  /// Call gather_calls() first.
+  /// Call before gather_activity().
   void gather_calls(const WindowSpan& span);
   void gather_activity(const WindowSpan& span);
 
-  /// Visits the window's calls by correlation id.
+  /// Visits the window's calls in order of correlation id.
   template <class Function>
   void for_each_call(const Function& function) const {
     for (std::uint32_t i = 0; i < launches_.size(); ++i) {
@@ -87,16 +85,15 @@ class DeviceActivity {
   std::vector<std::span<const Event>> runs_;
   LaunchIndex launches_;
   Ticks begin_ = 0, end_ = 0;
-  std::uint32_t first_correlation_ = 0;  // 0 = no call
+  std::uint32_t first_correlation_ = 0;
   std::map<StreamKey, Stream> streams_;
   ContextDevices context_devices_;
-  std::vector<const Event*> unplaced_syncs_;  // syncs without a device number
+  std::vector<const Event*> unplaced_syncs_;
   std::vector<const Event*> overheads_, memory_;
   DeviceCounts counts_;
   Ticks last_end_ = 0;
 };
 
-/// Returns the stream on which a sync waits; -1 = no single stream.
 constexpr std::int64_t sync_stream(const GpuArgs& gpu) {
   const bool of_all = gpu.kind == kEventSync || gpu.kind == kContextSync || gpu.stream == ~std::uint32_t{0};
   return of_all ? -1 : std::int64_t{gpu.stream};

@@ -42,7 +42,7 @@ void DeviceAnnotations::finish(const DeviceActivity& activity, std::uint64_t fir
   if (innermost_.empty()) return;
   for (const auto& [key, stream] : activity.streams()) {
     std::map<std::uint32_t, Span, std::greater<>> by_range;  // inner first: the loop adds outer ranges
-    Span* current = nullptr;                                 // successive activities mostly share a range
+    Span* current = nullptr;
     std::uint32_t hint = 0, current_range = kNone;
     for (const Event* const e : stream.activity) {
       const std::uint32_t at = activity.launches().find(e->gpu.correlation, hint);

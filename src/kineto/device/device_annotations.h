@@ -1,7 +1,7 @@
 // Makes Kineto's gpu_user_annotation: per range and stream, one span around the activity launched in the range.
 //
-// Steps have none: torch_tb_profiler would count them twice. Spans are written before their activity: Kineto, which
-// writes them last, must widen them by 1 ns.
+// Steps have no span: torch_tb_profiler would count steps twice. Spans are written before their activity, so that they
+// need not be widened by 1 ns as in Kineto.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace profshim::kineto {
 class DeviceAnnotations {
  public:
   explicit DeviceAnnotations(const spool::View& view) : view_(view) {}
-  /// `events`: by begin, longest first.
+  /// `events`: sorted by begin, longest first.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
-  /// Call after the last add_thread(). The ranges' external ids count up from `first_id`.
+  /// The ranges' external ids count up from `first_id`.
   void finish(const DeviceActivity& activity, std::uint64_t first_id);
 
   struct Span {
@@ -27,7 +27,7 @@ class DeviceAnnotations {
     const Event* range = nullptr;
   };
   std::uint64_t ranges() const { return ranges_.size(); }
-  /// The stream's spans, sorted by begin, longest first.
+  /// Returns spans sorted by begin, longest first.
   std::span<const Span> on(DeviceActivity::StreamKey stream) const {
     const auto at = spans_.find(stream);
     return at == spans_.end() ? std::span<const Span>{} : at->second;
@@ -49,7 +49,7 @@ class DeviceAnnotations {
 
   const spool::View& view_;
   std::vector<Range> ranges_;             // outer before inner
-  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1; 0 = none
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1
   std::map<DeviceActivity::StreamKey, std::vector<Span>> spans_;
   std::unordered_map<const Event*, std::uint64_t> ids_;
 };

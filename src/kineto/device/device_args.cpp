@@ -16,7 +16,7 @@ namespace arg = schema::arg;
 
 constexpr KernelArgs kNoKernelArgs = {};
 
-// Returns a JSON object; the definition may hold only its members.
+// The definition may lack the object's braces.
 std::string object_of(const spool::View& view, const spool::Definition& definition) {
   std::string members(view.string(definition.text, spool::kMaxText));
   if (members.starts_with('{') && members.ends_with('}')) members = members.substr(1, members.size() - 2);
@@ -114,7 +114,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   add(arg::kBlock, list(block_, k.block[0], k.block[1], k.block[2]));
   const std::int64_t occupancy =
       achieved_occupancy_percent(device, {threads, k.registers_per_thread, shared}, blocks_per_sm);
-  // The occupancy is 0 if unknown, as for a whole graph; Kineto writes -100.
+  // An unknown occupancy, as of a whole graph, is written as 0; Kineto writes -100.
   if (device.sms > 0) add(arg::kOccupancy, std::max<std::int64_t>(occupancy, 0));
   add_graph(gpu);
   add_priority(gpu, k);
@@ -126,7 +126,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   if (cluster > 1) add(arg::kCluster, list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
 }
 
-// The priority may come only with the stream, after the kernel.
+// A kernel's record may lack the priority; the stream's record, which may come later, has it.
 void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
   if (k.has_priority != 0) return add(arg::kPriority, std::int64_t{k.priority});
   const auto found = priorities_.find({gpu.context, gpu.stream});
@@ -135,7 +135,6 @@ void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
 
 void DeviceArgs::add_copied(const GpuArgs& gpu, std::int64_t duration_ns) {
   add(arg::kBytes, gpu.bytes);
-  // bytes/ns = GB/s.
   if (duration_ns > 0) {
     add(arg::kBandwidth, static_cast<double>(gpu.bytes) / static_cast<double>(duration_ns));
   }

@@ -18,12 +18,12 @@ namespace profshim::kineto {
 
 struct ActivityContext {
   std::int64_t duration_ns = 0;
-  std::uint64_t external_id = 0;       // of the operator or NCCL operation; 0 = none
-  const std::int64_t* step = nullptr;  // step number at launch; null = none
+  std::uint64_t external_id = 0;       // of the operator or NCCL operation
+  const std::int64_t* step = nullptr;  // step number at launch
   std::span<const Arg> operation;
 };
 
-/// Args live until the next call.
+/// Returned args are valid until the next call.
 class DeviceArgs {
  public:
   explicit DeviceArgs(const spool::View& view);

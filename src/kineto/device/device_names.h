@@ -1,4 +1,3 @@
-// Names of device events as Kineto writes them.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +17,9 @@ std::string_view memory_kind_name(unsigned kind);
 std::string_view sync_kind_name(unsigned kind);
 /// Names a CUpti_ActivityOverheadKind >> 16: "Buffer Flush".
 std::string_view overhead_kind_name(unsigned kind);
-/// Returns unmangled names unchanged.
 std::string demangled(std::string_view name);
 
-/// Names live as long as the object and the spool.
+/// Returned names live as long as the object and the spool.
 class DeviceNames {
  public:
   explicit DeviceNames(const spool::View& view) : view_(view) {}

@@ -13,7 +13,7 @@ namespace {
 // Kineto's sort indices and tids.
 constexpr std::int64_t kGpuSortIndex = 5'000'000;
 constexpr std::int64_t kSyncTid = 1'000'000;
-// In the rank's process: Perfetto would draw Kineto's pid -1 into GPU 0.
+// Overheads are drawn in the rank's process: Perfetto would draw Kineto's pid -1 into GPU 0.
 constexpr std::int64_t kOverheadTid = 4'000'000'000;
 constexpr std::int64_t kContextStep = 100'000'000;
 
@@ -148,7 +148,6 @@ void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::S
   write_in_track(out, e, times, track);
 }
 
-// Returns the activity's NCCL operation; null if none or ambiguous.
 const Event* DeviceTracks::join_operation(const Event& activity, const Event* call, std::string_view name) {
   const bool by_call = activity.gpu.external == 0 && call != nullptr;
   const std::uint32_t number = by_call ? call->api.external : activity.gpu.external;
@@ -180,7 +179,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
   }
   e.args = args_.of_activity(activity, window_.continuations.of(activity), context);
   out.write(e);
-  if (call != nullptr) write_arrow_end(out, e, activity.gpu.correlation);  // no arrow end without a start
+  if (call != nullptr) write_arrow_end(out, e, activity.gpu.correlation);
 }
 
 void DeviceTracks::write_in_track(TraceWriter& out, TraceEvent& e, const Event& event, Track& track) {
@@ -193,7 +192,6 @@ void DeviceTracks::write_in_track(TraceWriter& out, TraceEvent& e, const Event& 
   written_();
 }
 
-// Waits of different threads may overlap.
 void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream) {
   Track track{key.device, kSyncTid + key.stream,
               key.stream >= 0 ? "stream " + std::to_string(key.stream) + " (sync)" : "device (sync)", key.stream};

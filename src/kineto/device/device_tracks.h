@@ -19,9 +19,9 @@ class DeviceTracks {
   explicit DeviceTracks(const WindowEvents& window);
 
   const std::vector<std::string>& device_properties() const { return args_.properties(); }
-  /// Fills in name, category and args; they live until the next call.
+  /// Sets name, category and args of `slice`. They are valid until the next call.
   void describe_call(const Event& call, TraceEvent& slice);
-  /// Begins the arrow to the device activity of `call`, if it has any. Call directly after writing the call's slice.
+  /// Does nothing if `call` launched no activity. Call directly after writing the slice of `call`.
   void begin_arrow(TraceWriter& out, const Event& call, const TraceEvent& slice);
   void write(TraceWriter& out, const std::function<void()>& written);
 

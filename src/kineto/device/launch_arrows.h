@@ -7,9 +7,9 @@
 
 namespace profshim::kineto {
 
-/// Call directly after writing `call`, the slice of the CUDA call.
+/// Call directly after writing `call`.
 void write_arrow_start(TraceWriter& out, const TraceEvent& call, std::uint32_t correlation);
-/// Call directly after writing `activity`, the slice of the device activity. Only for a call whose arrow was started.
+/// Call directly after writing `activity`. Requires write_arrow_start() of the same `correlation`.
 void write_arrow_end(TraceWriter& out, TraceEvent activity, std::uint32_t correlation);
 
 }  // namespace profshim::kineto

@@ -45,7 +45,6 @@ std::uint32_t LaunchIndex::find(std::uint32_t correlation, std::uint32_t& hint) 
   const std::uint64_t key = std::uint64_t{correlation} << 32;
   const std::size_t size = entries_.size();
   std::size_t first = std::min<std::size_t>(hint, size - 1), last = first;
-  // Doubles the step away from the hint.
   if (entries_[first] < key) {
     for (std::size_t step = 1; last < size && entries_[last] < key; step *= 2) {
       first = last;

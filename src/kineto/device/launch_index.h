@@ -1,4 +1,3 @@
-// Finds the API call of a correlation id. Takes eight bytes and two bits per call.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ class LaunchIndex {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
   const Event& call(std::uint32_t position) const;
-  /// Returns a position or kNotFound. Keep one `hint` per stream or thread, where correlation ids rise.
+  /// Keep one `hint` per stream or thread, where correlation ids rise.
   std::uint32_t find(std::uint32_t correlation, std::uint32_t& hint) const;
 
   void mark_activity(std::uint32_t position) { has_activity_[position] = true; }

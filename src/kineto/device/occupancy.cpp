@@ -12,7 +12,7 @@ namespace profshim::kineto {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
-// Higher values are damaged. They are ignored, so that products do not overflow.
+// Higher values (damaged spool) are ignored, so that products do not overflow.
 constexpr std::int64_t kNoDevice = 1 << 22;
 constexpr std::int64_t kRegisterUnit = 256;  // registers; allocation unit per warp
 
@@ -51,7 +51,7 @@ std::int64_t limit_by_registers(const DeviceLimits& d, const KernelShape& k, std
   return warps_per_partition * sub_partitions(d) / warps;
 }
 
-// A kernel above the default limit has opted in to more shared memory. (Kineto reports 0 %.)
+// A kernel above the default limit has opted in to more shared memory. Kineto reports 0 % for such kernels.
 std::int64_t limit_by_shared_memory(const DeviceLimits& d, const KernelShape& k) {
   const std::int64_t reserved = d.major >= 8 ? 1024 : 0;  // bytes per block that the driver reserves
   const std::int64_t unit = d.major >= 8 ? 128 : 256;
@@ -104,7 +104,7 @@ std::int64_t achieved_occupancy_percent(const DeviceLimits& d, const KernelShape
   const std::int64_t fit = blocks_that_fit(d, k);
   if (fit < 0) return -1;
   const double blocks = std::min(static_cast<double>(fit), blocks_per_sm);
-  // Rounds; never negative. std::lround() would make every job process load libm.
+  // std::lround() would make every job process load libm.
   return static_cast<std::int64_t>(
       100 * blocks * static_cast<double>(k.threads_per_block) / static_cast<double>(d.max_threads_per_sm) + 0.5);
 }

@@ -6,7 +6,7 @@
 
 namespace profshim::kineto {
 
-/// From deviceProperties. 0 = unknown.
+/// Values of deviceProperties; 0 = unknown.
 struct DeviceLimits {
   std::int64_t major = 0, minor = 0, sms = 0, warp_size = 32;
   std::int64_t max_threads_per_block = 0, max_threads_per_sm = 0;
@@ -18,9 +18,9 @@ DeviceLimits device_limits(std::string_view json);
 struct KernelShape {
   std::int64_t threads_per_block = 0, registers_per_thread = 0, shared_per_block = 0;
 };
-/// Returns the blocks that fit on one multiprocessor; -1 if limits are unknown.
+/// Returns -1 if limits are unknown.
 std::int64_t blocks_that_fit(const DeviceLimits& device, const KernelShape& kernel);
-/// Kineto's "est. achieved occupancy %", for an evenly spread grid; -1 if limits are unknown.
+/// Returns Kineto's "est. achieved occupancy %" for an evenly spread grid, or -1.
 std::int64_t achieved_occupancy_percent(const DeviceLimits& device, const KernelShape& kernel, double blocks_per_sm);
 
 }  // namespace profshim::kineto

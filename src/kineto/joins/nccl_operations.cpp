@@ -11,9 +11,9 @@ void NcclOperations::finish() {
   std::sort(in_progress_.begin(), in_progress_.end());
   std::vector<const Event*> in_time = events_;
   std::stable_sort(in_time.begin(), in_time.end(), [](const Event* a, const Event* b) { return a->begin < b->begin; });
-  // Backward, so that each communicator's next operation is known.
+  // The loop runs backward, so that each communicator's next operation is known.
   struct Next {
-    Ticks begin, later;  // begin of `operation` and of the one after it
+    Ticks begin, later;  // begin of `operation` and of the operation after it
     std::uint32_t operation;
   };
   std::unordered_map<std::uint32_t, Next> next;

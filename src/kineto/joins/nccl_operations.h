@@ -15,12 +15,10 @@ class NcclOperations {
   void add(const Event& event) {
     if (hook_layer(event.hook) != Layer::kNccl || event.nccl.operation == 0) return;
     if (is_nccl_operation(event.hook)) events_.push_back(&event);
-    // If operations are grouped, only ncclGroupEnd() has this result.
+    // In a group, only ncclGroupEnd() returns kInProgress.
     if (event.nccl.result == kInProgress) in_progress_.push_back(event.nccl.operation);
   }
-  /// Call after the last add().
   void finish();
-  /// Returns the operations launched together under this number.
   std::span<const Event* const> with(std::uint32_t operation) const {
     if (operation == 0) return {};
     const auto first = std::partition_point(events_.begin(), events_.end(),
@@ -29,13 +27,12 @@ class NcclOperations {
     while (last != events_.end() && (*last)->nccl.operation == operation) ++last;
     return {first, last};
   }
-  /// Returns a non-blocking communicator's operations that launched `kernel` at `launch`; nothing if ambiguous. An NCCL
-  /// thread launches after the call returned, without external id, before the next operation.
+  /// Returns the operations of a non-blocking communicator that launched `kernel` at `launch`; nothing if ambiguous. An
+  /// NCCL thread launches their kernel after the call returned, without external id, before the next operation.
   std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
                                              const NcclOperationArgs& names) const;
   std::span<const Event* const> all() const { return events_; }
   std::size_t count() const { return events_.size(); }
-  /// Returns 1 to count(); 0 if `event` is no operation.
   std::uint64_t external_id(const Event& event) const {
     const auto together = with(event.nccl.operation);
     const auto at = std::find(together.begin(), together.end(), &event);

@@ -15,14 +15,13 @@ class NcclTasks {
   explicit NcclTasks(const spool::View& view) : view_(view) {}
 
   void add(const Event& task) { tasks_.push_back(&task); }
-  /// Call after the last add(). `operations`: those of all threads.
+  /// Requires `operations` of all threads.
   void finish(const NcclOperations& operations);
 
   bool empty() const { return tasks_.empty(); }
   /// Appends the args that are equal in all tasks of the call. An all-to-all has two tasks per rank, a call captured in
   /// a CUDA graph one per launch.
   void add_args(const Event& call, std::vector<Arg>& args) const;
-  /// Returns {"seen": 4, "joined": 3}. A task is not joined if it names no call of the window.
   std::string summary() const;
 
  private:

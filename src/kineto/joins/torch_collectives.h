@@ -10,26 +10,25 @@
 
 namespace profshim::kineto {
 
-/// Drops PyTorch's record_param_comms around NCCL calls, which are written under that name. Takes one thread's events
-/// in order.
+/// Drops PyTorch's record_param_comms around NCCL calls: the trace shows NCCL calls under that name. Takes one thread's
+/// events in order.
 void drop_doubled_comms(const spool::View& view, std::vector<const Event*>& events);
 
 class TorchCollectives {
  public:
   explicit TorchCollectives(const spool::View& view) : view_(view) {}
-  /// `events`: by begin, longest first.
+  /// `events`: sorted by begin, longest first.
   void add_thread(std::int64_t tid, std::span<const Event* const> events);
-  /// Call after the last add_thread().
   void finish();
 
   struct Collective {
     const Event* op;
-    const Event* work = nullptr;  // the backend's range; null = none found
+    const Event* work = nullptr;  // the backend's range
     std::int64_t tid = 0;
     bool has_own_comms = false;  // contains NCCL calls or record_param_comms
   };
   const Collective* find(const Event& op) const;
-  /// Returns a name such as "gloo"; "" = no range found.
+  /// Returns "" if no range was found.
   std::string_view backend() const { return backend_; }
 
  private:

@@ -31,8 +31,8 @@ void TorchLinks::add_thread(std::span<const Event* const> events, const LaunchIn
   }
 }
 
-// As PyTorch: joins the last operator with the same sequence number that ended before `backward`. Enclosing operators
-// belong to the autograd engine.
+// As in PyTorch, joins the last operator with the same sequence number that ended before `backward`. Operators that
+// enclose `backward` belong to the autograd engine.
 void TorchLinks::join(const Event& backward) {
   const std::int64_t sequence = backward.torch.sequence;
   auto at = std::partition_point(forward_.begin(), forward_.end(),

@@ -17,7 +17,6 @@ StringId stack_of(const Event& event) {
   return is_call && !hook_name(event.hook).empty() ? event.stack : 0;
 }
 
-/// The parts of a recorded stack. Both are empty if its bytes are damaged.
 struct CallStacks::Content {
   std::string_view python, native;
 

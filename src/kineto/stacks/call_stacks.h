@@ -1,4 +1,4 @@
-// CallStacks makes the texts of recorded call stacks (profshim/call_stack.h).
+// Makes the texts of recorded call stacks (profshim/call_stack.h).
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace profshim::kineto {
 
-/// Returns the event's stack; 0 = none.
+/// Returns 0 if the event has no stack.
 StringId stack_of(const Event& event);
 
 class CallStacks {
  public:
   CallStacks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
 
-  /// Add all stacks, then name once: naming reads the symbols of all files with unnamed frames.
+  /// Add all stacks before naming: name_addresses() reads the symbols of all files with unnamed frames.
   void add(StringId stack);
   void name_addresses();
 
   using Frames = std::vector<std::string_view>;
   /// Returns Python frames, else native frames; innermost first. Valid until the next frames() or native_frames().
   const Frames& frames(StringId stack);
-  /// Returns nothing for stacks without Python frames: see frames().
+  /// Returns nothing for stacks without Python frames: frames() returns their native frames.
   const Frames& native_frames(StringId stack);
 
  private:

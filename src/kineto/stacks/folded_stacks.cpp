@@ -7,7 +7,6 @@
 namespace profshim::kineto {
 namespace {
 
-/// True for events that nest on their thread.
 bool is_slice(const Event& e) { return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin; }
 
 /// Replaces ";" and blanks: they separate the parts of a line.
@@ -40,7 +39,7 @@ void FoldedStacks::add_thread(const std::vector<const Event*>& events) {
 }
 
 bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {
-  // Sorted by id, which is the order of first recording.
+  // Ids rise in the order of first recording.
   const std::map<StringId, Ticks> in_order(own_time_.begin(), own_time_.end());
   std::string line;
   for (const auto& [stack, ticks] : in_order) {

@@ -13,9 +13,9 @@ namespace profshim::kineto {
 class FoldedStacks {
  public:
   explicit FoldedStacks(double ticks_per_ns) : ticks_per_us_(ticks_per_ns * 1000) {}
-  /// `events`: by begin, longest first.
+  /// `events`: sorted by begin, longest first.
   void add_thread(const std::vector<const Event*>& events);
-  /// Format: see WindowTraceBuilder::write_stacks().
+  /// WindowTraceBuilder::write_stacks() documents the format.
   bool write(CallStacks& stacks, ByteSink& sink) const;
 
  private:

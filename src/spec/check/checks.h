@@ -1,4 +1,3 @@
-// Checks that involve several keys.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Reads and prints check.rule, whose value is a list of tables ([[check.rule]]).
+// The value of check.rule is a list of tables ([[check.rule]]).
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ Problem problem_at(std::string_view text, std::size_t at, const std::string& nam
   return problem;
 }
 
-/// Returns the length in bytes; 0 if invalid, overlong, a surrogate, or above U+10FFFF.
+/// Returns 0 if invalid.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -41,7 +41,7 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-/// Skips a string or comment; an unclosed one ends where the parser would end it.
+/// An unclosed string or comment ends where the TOML parser would end it.
 std::size_t skip_quoted(std::string_view text, std::size_t at) {
   const char quote = text[at];
   if (quote == '#') return std::min(text.find('\n', at), text.size());

@@ -1,4 +1,3 @@
-// Functions that make rows of the key table, one per type of value.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
       const bool small = number < least;
       refusal = {std::to_string(number) + (small ? " is too small" : " is too large"), "allowed: " + values, 0, 0};
       if (!small && values.ends_with("more")) refusal.hint += ", up to 9007199254740992";
-      // The largest number stands for one beyond 64 bits (toml/library.h).
+      // The TOML library returns the largest number for one beyond 64 bits.
       if (number == std::numeric_limits<std::int64_t>::max()) refusal.message = "the number is too large";
       return false;
     }

@@ -1,4 +1,3 @@
-// Makes the key table's rows whose value has a special type.
 #pragma once
 
 #include "spec/spec_keys.h"

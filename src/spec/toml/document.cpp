@@ -13,7 +13,7 @@ namespace profshim::spec {
 namespace {
 
 constexpr std::size_t kMostProblems = 100;
-/// Most positions that are looked up: for each, the library counts lines from the start of the text.
+/// For each position, the library counts lines from the start of the text.
 constexpr std::size_t kMostPositions = 256;
 
 std::string_view line_of(std::string_view text, int line) {
@@ -21,7 +21,7 @@ std::string_view line_of(std::string_view text, int line) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-/// Explains the library's refusal: after check_syntax(), nearly always a key or a table is given twice.
+/// After check_syntax(), a refusal nearly always means that a key or a table is given twice.
 Problem refused(const TomlRefusal& refusal, std::string_view text, const std::string& name) {
   const std::string_view line = line_of(text, refusal.place.line);
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());

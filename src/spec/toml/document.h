@@ -1,4 +1,3 @@
-// Reads a TOML text into a flat list of keys.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 
 namespace profshim::spec {
 
-/// Both count from 1; the column counts bytes.
+/// Line and column count from 1; the column counts bytes.
 struct Place {
   int line = 1, column = 1;
 };

@@ -1,4 +1,3 @@
-// Checks tokens of TOML.
 #pragma once
 
 #include <string>

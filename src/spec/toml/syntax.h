@@ -9,7 +9,7 @@
 
 namespace profshim::spec {
 
-/// Checks for TOML 1.0. `text` has passed check_text(). Duplicate keys are left to the library.
+/// Checks for TOML 1.0, except for duplicate keys. Requires a `text` that passed check_text().
 std::optional<Problem> check_syntax(std::string_view text, const std::string& name);
 
 Problem syntax_problem(const std::string& name, int line, int column, const std::string& message);

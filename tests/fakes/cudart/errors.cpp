@@ -1,4 +1,3 @@
-// Errors and their texts, and cudaProfilerStart and cudaProfilerStop.
 #include "fakes/cudart/runtime.h"
 
 using namespace fake::cudart;

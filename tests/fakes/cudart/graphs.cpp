@@ -1,4 +1,3 @@
-// Runtime API: CUDA graphs.
 #include <cstdint>
 
 #include "fakes/cudart/runtime.h"

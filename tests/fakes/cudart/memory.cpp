@@ -1,4 +1,3 @@
-// Runtime API: allocation, copies and memsets.
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -13,7 +12,7 @@ using fake::WorkKind;
 
 namespace {
 
-/// Converts a cudaMemcpyKind. For cudaMemcpyDefault, the pointers decide.
+/// `kind`: a cudaMemcpyKind. For cudaMemcpyDefault, the pointers decide.
 CopyKind copy_kind(fake::Device& device, const void* to, const void* from, int kind) {
   const auto on_device = [&](const void* address) {
     const MemoryKind memory = device.memory_kind(address);

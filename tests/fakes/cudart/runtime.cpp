@@ -1,4 +1,3 @@
-// Finds registered kernels and initializes the device.
 #include "fakes/cudart/runtime.h"
 
 namespace fake::cudart {

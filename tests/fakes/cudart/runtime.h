@@ -1,7 +1,5 @@
-// Declarations that the functions of the fake libcudart share.
-//
-// It has the part of the runtime API that programs built by nvcc -cudart shared use, with the SONAMEs and version nodes
-// of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000, 13020, 13030).
+// The fake libcudart has the part of the runtime API that programs built by nvcc -cudart shared use, with the SONAMEs
+// and version nodes of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000, 13020, 13030).
 #pragma once
 
 #include <cstddef>
@@ -27,12 +25,11 @@ struct Registry {
 };
 Registry& registry();
 
-/// Returns null if no kernel has this stub.
 Kernel* kernel_of(const void* stub);
 
 inline constinit thread_local int last_error = 0;
 
-/// Initializes the device at its first use. Returns null and sets `error` on failure.
+/// Initializes the device at the first call. Returns null on failure.
 fake::Device* bring_up(int* error);
 
 constexpr bool needs_context(std::string_view function) {

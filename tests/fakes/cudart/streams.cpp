@@ -1,4 +1,3 @@
-// Runtime API: streams and events.
 #include "fakes/cudart/runtime.h"
 
 using namespace fake::cudart;

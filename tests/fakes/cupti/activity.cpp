@@ -1,4 +1,3 @@
-// Writes records of synchronization, events, memory, overhead, devices, contexts and streams.
 #include <pthread.h>
 #include <unistd.h>
 

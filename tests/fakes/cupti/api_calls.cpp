@@ -1,4 +1,3 @@
-// Runtime and driver API calls: records, callbacks and external correlation ids.
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,4 +1,3 @@
-// CUPTI's API types and results, without the vendor's headers.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,3 @@
-// Requests, fills and returns activity buffers.
 #include <pthread.h>
 #include <sched.h>
 

@@ -1,4 +1,3 @@
-// Activity buffers of the fake CUPTI's clients.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@ struct Buffer {
   std::mutex lock;  // protects the members below
   std::size_t incomplete = 0;
   bool returned = false;
-  /// Returns false if records are incomplete, unless `forced`. Otherwise, nothing more is written into the buffer.
+  /// Returns false if records are incomplete, unless `forced`. If true, nothing more is written into the buffer.
   bool give_back(bool forced) {
     const std::lock_guard guard(lock);
     if (incomplete > 0 && !forced) return false;
@@ -24,7 +23,6 @@ struct Buffer {
 };
 using SharedBuffer = std::shared_ptr<Buffer>;
 
-/// Holds the buffer that one thread, all threads or the device currently write into.
 struct BufferSlot {
   std::mutex lock;
   SharedBuffer buffer = std::make_shared<Buffer>();

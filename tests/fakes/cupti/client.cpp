@@ -1,4 +1,3 @@
-// Switches a client's activity kinds and callbacks.
 #include "fakes/cupti/client.h"
 
 #include <algorithm>

@@ -55,13 +55,12 @@ struct State {
   bool subscribed = false, enabled[kKinds] = {};
 };
 
-/// A device activity with known times. Its record is completed at the time `visible`.
+/// The record of `work` is completed at the time `visible`.
 struct Finished {
   std::uint64_t visible;
   Work work;
 };
 
-/// External correlation ids of one thread, by kind.
 struct External {
   std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
 };
@@ -76,7 +75,7 @@ class Client final : public fake::Observer {
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
-  /// In 13.2, a subscriber's buffer callbacks get the process's records. They are null when it unsubscribes.
+  /// In 13.2, a subscriber's buffer callbacks get the process's records. Null callbacks end this.
   void taken(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_timestamp(Timestamp timestamp);
@@ -128,14 +127,14 @@ class Client final : public fake::Observer {
   bool wants_callback(const fake::ApiInfo& info);
   void call_back(CallState& call, std::uint32_t site);
 
-  /// Returns the client's and the real-time clock at one moment. Reads again if descheduled in between.
+  /// Returns the client's and the real-time clock at one moment.
   std::pair<std::uint64_t, std::uint64_t> anchor() const;
   void anchor(Work& work) const;
 
   /// Delays an activity that would overlap the previous one of its stream: their clock anchors may differ.
   void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end);
 
-  /// Converts a device time to the client's clock. `at` and `at_realtime` are one moment on the two clocks.
+  /// `at` and `at_realtime` are one moment on the client's and the real-time clock.
   std::uint64_t device_time(std::uint64_t time, std::uint64_t at, std::uint64_t at_realtime) const;
 
   BufferSlot& new_slot();
@@ -185,7 +184,7 @@ class Client final : public fake::Observer {
   std::atomic<std::uint64_t> graph_kernels_{0};
   std::uint32_t this_graph_ = 0, last_graph_ = 0;  // protected by the simulator's lock
   std::shared_mutex callback_lock_;
-  // Need no lock: clients register them while no kind is enabled.
+  // The callbacks need no lock: clients register them while no kind is enabled.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
   std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
   std::atomic<bool> taken_{false};

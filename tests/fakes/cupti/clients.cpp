@@ -1,4 +1,3 @@
-// Decides which client may use the fake CUPTI. Writes its log and state.
 #include "fakes/cupti/clients.h"
 
 #include <cstring>

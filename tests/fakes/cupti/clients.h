@@ -28,13 +28,12 @@
 
 namespace fake::cupti {
 
-/// Passes the simulator's events to each client. `kept` of CallState and Work holds each client's fields.
+/// `kept` of CallState and Work holds each client's fields.
 class Clients final : public fake::Observer {
  public:
   Clients();
 
   Client& process() { return *clients_[0]; }
-  /// Returns null if no subscriber has this handle.
   Client* subscriber(void* handle);
 
   /// Call first in a CUPTI function, which must return the result unless it is kOk.

@@ -1,4 +1,3 @@
-// Passes the simulator's events to every client.
 #include <tuple>
 
 #include "fakes/cupti/clients.h"

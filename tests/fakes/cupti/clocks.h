@@ -1,4 +1,4 @@
-// Host clocks in nanoseconds. CUPTI's default is the real-time clock.
+// CUPTI's default is the real-time clock.
 #pragma once
 
 #include <cstdint>

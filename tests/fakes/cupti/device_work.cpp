@@ -1,4 +1,3 @@
-// Makes the records of kernels, copies, memsets and graph launches, from launch to end.
 #include <algorithm>
 #include <cstring>
 #include <memory>

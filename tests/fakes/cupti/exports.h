@@ -1,4 +1,3 @@
-// Code that the fake CUPTI's exported functions share.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,6 @@
 
 namespace fake::cupti {
 
-/// Implements cuptiActivityGetNextRecord.
 inline int next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
   std::uint8_t* next = buffer;
   if (*record) {

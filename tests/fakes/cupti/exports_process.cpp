@@ -1,4 +1,3 @@
-// Exported functions that act for the whole process, and the Callback API.
 #include <csignal>
 
 #include "fakes/cupti/exports.h"
@@ -9,7 +8,7 @@ using fake::number;
 
 namespace {
 
-/// One answer of cuptiGetCallbackName. The ids have no gaps: clients ask for consecutive ids.
+/// The ids have no gaps: clients ask cuptiGetCallbackName for consecutive ids.
 struct CallbackName {
   std::uint32_t domain, callback_id;
   const char* name;
@@ -73,7 +72,7 @@ EXPORT int cuptiActivityDisable(std::uint32_t kind) {
   OF_PROCESS(kind);
   return clients().process().enable(kind, false, false);
 }
-// The next two exist since CUPTI 12.5. Version scripts hide them in older releases.
+// CUPTI has the next two functions since 12.5. Version scripts hide them in older releases.
 EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t callback_id, std::uint8_t on) {
   OF_PROCESS(callback_id, on);
   return clients().process().enable_call(fake::Domain::kRuntime, callback_id, on != 0);

@@ -1,4 +1,4 @@
-// Exported functions for one subscriber. CUPTI 13.3 has all, 13.2 some; version scripts hide the others.
+// CUPTI 13.3 has all of these functions, 13.2 has some. Version scripts hide the others.
 #include "fakes/cupti/exports.h"
 
 using namespace fake::cupti;

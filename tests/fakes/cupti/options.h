@@ -21,15 +21,15 @@ namespace fake::cupti {
 struct Options {
   // Faults of every Nth device record; N is the value, 0 = never.
 
-  /// It is dropped, and counted by cuptiActivityGetNumDroppedRecords.
+  /// The record is dropped, and counted by cuptiActivityGetNumDroppedRecords.
   const std::uint64_t drop = number("FAKE_CUPTI_DROP");
-  /// It begins and ends at 0.
+  /// The record begins and ends at 0.
   const std::uint64_t zero_time = number("FAKE_CUPTI_ZERO_TIME");
-  /// It ends before it begins.
+  /// The record ends before it begins.
   const std::uint64_t backward = number("FAKE_CUPTI_BACKWARD");
-  /// It lies an hour in the past.
+  /// The record lies an hour in the past.
   const std::uint64_t far = number("FAKE_CUPTI_FAR");
-  /// Its correlation id belongs to no call.
+  /// The record's correlation id belongs to no call.
   const std::uint64_t unknown = number("FAKE_CUPTI_UNKNOWN");
 
   /// Device records are written at the end of the activity, in random order.

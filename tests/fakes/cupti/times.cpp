@@ -1,4 +1,3 @@
-// Converts device times to the client's clock. Applies the faults of options.h.
 #include <algorithm>
 #include <tuple>
 #include <utility>

@@ -1,4 +1,3 @@
-// Fills in the fields of device activity records.
 #include "fakes/cupti/work_records.h"
 
 #include "fakes/environment.h"
@@ -7,7 +6,7 @@ namespace fake::cupti {
 
 namespace {
 
-/// Fills in the fields that activity records share. Some types lack some of them.
+/// Some record types lack some of these fields.
 template <typename Record>
 Record record_of(std::uint32_t kind, const Work& work, Times times, std::uint32_t correlation) {
   Record record{};

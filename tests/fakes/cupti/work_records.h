@@ -1,4 +1,3 @@
-// Builds activity records from the simulator's Work.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,3 @@
-// Start of the driver, current devices and contexts.
 #include <dlfcn.h>
 #include <sched.h>
 

@@ -45,7 +45,6 @@ struct ApiInfo {
   const char* name;  // as from cuptiGetCallbackName
 };
 
-/// A running API call. A driver call inside a runtime call has the runtime call's correlation id.
 struct CallState {
   const ApiInfo* info;
   const void* parameters;
@@ -54,7 +53,7 @@ struct CallState {
   int result = 0;
   CallState* outer = nullptr;
   std::uint64_t began = 0;  // begin of the outermost call
-  // Observers use these from enter() to exit().
+  // Observers use the members below from enter() to exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
   std::uint32_t wanted = 0;
@@ -96,7 +95,7 @@ struct Work {
   std::uint64_t graph_made = 0;  // when the graph was instantiated
   bool first_of_graph = false, last_of_graph = false;
 
-  // Observers use these from submitted() to finished().
+  // Observers use the members below from submitted() to finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
   std::shared_ptr<void> record;
@@ -115,7 +114,7 @@ class Observer {
   virtual void enter(CallState& call) = 0;
   virtual void exit(CallState& call) = 0;
   virtual void submitted(Work& work) = 0;
-  /// Called on any thread once the times are known. They may lie in the future.
+  /// Called on any thread once the times are known. The times may lie in the future.
   virtual void finished(const Work& work) = 0;
   virtual void synchronized(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
@@ -133,7 +132,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// Stream number in synchronized() that means all streams.
+/// In synchronized(), kNoStream means all streams.
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Driver API results. The runtime has the same values.
@@ -154,30 +153,28 @@ enum Result : int {
 /// default stream.
 class Device {
  public:
-  /// Implements cuInit. The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
+  /// The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
   virtual int init() = 0;
   virtual bool is_up() = 0;
   virtual int driver_version() = 0;
   virtual int device_count() = 0;
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
-  /// The calling thread's current context, or else the primary context of its device.
+  /// Returns the calling thread's current context, or else the primary context of its device.
   virtual void* context() = 0;
   virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
-  /// Fails for a primary context.
   virtual int destroy_context(void* context) = 0;
-  /// Destroys the current device's primary context. The next call makes a new one.
+  /// Destroys the current device's primary context.
   virtual int reset() = 0;
-  /// The first call takes FAKE_CUDA_CONTEXT_MS; later calls do nothing.
+  /// The first call takes FAKE_CUDA_CONTEXT_MS.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
-  /// Makes a copy of CUPTI the driver's owner. Returns false if another copy owns it.
+  /// Returns false if another copy of CUPTI owns the driver.
   virtual bool take_driver(const void* copy) = 0;
   virtual void let_driver_go(const void* copy) = 0;
-  /// Report existing contexts or streams to the observer again.
   virtual void tell_of_contexts() = 0;
   virtual void tell_of_streams() = 0;
   virtual void begin_call(CallState& call) = 0;
@@ -188,12 +185,12 @@ class Device {
   virtual int stream_id(void* stream, std::uint32_t* id) = 0;
   virtual int stream_priority(void* stream, int* priority) = 0;
   virtual int submit(void* stream, Work work) = 0;
-  /// Sets Work::gate of the thread's next kernel. The fake NCCL needs it: it launches through the driver API.
+  /// Sets Work::gate of the thread's next kernel, which the fake NCCL launches through the driver API.
   virtual void gate_next_kernel(Gate gate) = 0;
   virtual int synchronize_stream(void* stream) = 0;
   virtual int synchronize_device() = 0;
   virtual int query_stream(void* stream) = 0;
-  /// Waits for every device. Does not notify the observer.
+  /// Does not notify the observer.
   virtual void wait_until_idle() = 0;
 
   virtual void* create_event() = 0;
@@ -206,7 +203,7 @@ class Device {
 
   virtual int begin_capture(void* stream) = 0;
   virtual int end_capture(void* stream, void** graph) = 0;
-  /// Sets `id` to the graph that the stream is captured into; 0 = none.
+  /// Sets `id` to the id of the graph under capture; 0 = none.
   virtual int capture_id(void* stream, std::uint64_t* id) = 0;
   virtual void* create_graph() = 0;
   virtual int destroy_graph(void* graph) = 0;
@@ -226,7 +223,7 @@ class Device {
 
 std::uint64_t realtime_ns();
 
-/// Returns the simulator in the fake libcuda.so.1; null without that library, as on a machine without a driver.
+/// Returns null without the fake libcuda.so.1, as on a machine without a driver.
 inline Device* device_or_null() {
   static Device* const device = [] {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);

@@ -1,4 +1,3 @@
-// CUDA events.
 #include <algorithm>
 
 #include "fakes/libcuda/simulator.h"

@@ -1,4 +1,3 @@
-// Capture and launch of CUDA graphs.
 #include <utility>
 
 #include "fakes/libcuda/simulator.h"

@@ -1,4 +1,3 @@
-// Device memory, which is memory of the host.
 #include <cstdlib>
 
 #include "fakes/libcuda/simulator.h"

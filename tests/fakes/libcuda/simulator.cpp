@@ -1,4 +1,3 @@
-// Entry point for the other fakes, and the clock.
 #include "fakes/libcuda/simulator.h"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// Simulator behind the fake CUDA libraries. device.h has its interface and environment variables.
+// device.h has the interface and the environment variables.
 #pragma once
 
 #include <array>
@@ -22,7 +22,6 @@
 namespace fake {
 
 void pause_ns(std::uint64_t ns);
-/// Waits until realtime_ns() reaches `then`.
 void wait_until(std::uint64_t then);
 
 struct Graph {
@@ -39,7 +38,6 @@ struct Event {
   Graph* captured = nullptr;
 };
 
-/// Entry of a stream: device activity, record of an event, or wait for one.
 struct Step {
   enum { kWork, kRecord, kWait } what = kWork;
   Work work;
@@ -53,7 +51,7 @@ struct Stream {
   std::int32_t priority = 0;
   std::uint64_t busy_until = 0;
   std::uint64_t graph_start = 0;
-  std::deque<Step> steps;  // waiting
+  std::deque<Step> steps;
   Graph* capture = nullptr;
   // End times of the last 1024 launches. A launch blocks while 1024 are queued, as in the driver.
   std::array<std::uint64_t, 1024> ends{};

@@ -1,4 +1,3 @@
-// Makes streams and waits for them.
 #include <algorithm>
 
 #include "fakes/libcuda/simulator.h"

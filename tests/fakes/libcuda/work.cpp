@@ -1,4 +1,3 @@
-// Runs kernels, copies and memsets on each stream's timeline.
 #include <algorithm>
 #include <cstdio>
 #include <thread>

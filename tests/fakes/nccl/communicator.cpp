@@ -1,4 +1,3 @@
-// Makes communicators in shared memory: by id, split and grown.
 #include "fakes/nccl/communicator.h"
 
 #include <fcntl.h>
@@ -26,7 +25,6 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-/// Maps the ranks' shared memory. The last rank unlinks its name.
 int join(Communicator& communicator, bool wait) {
   const int file = shm_open(communicator.name.c_str(), O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, sizeof(Shared)) != 0) return kSystemError;

@@ -1,4 +1,3 @@
-// Communicators of the fake NCCL and the memory that their ranks share.
 #pragma once
 
 #include <atomic>
@@ -60,7 +59,7 @@ struct Communicator {
   std::uint64_t magic = 0;     // first bytes of its UniqueId
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
-  void* profiler = nullptr;                    // the plugin's context
+  void* profiler = nullptr;
   std::map<std::string, std::uint64_t> tasks;  // count so far, by function
   Communicator() = default;
   Communicator(const Communicator&) = delete;
@@ -84,7 +83,7 @@ int wait_for(Condition condition) {
   return kSystemError;
 }
 
-/// Joins the shared memory `name`. With `wait`, waits until all ranks have joined.
+/// With `wait`, waits until all ranks have joined.
 int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
            bool wait);
 /// Waits for the other ranks unless a group is open.

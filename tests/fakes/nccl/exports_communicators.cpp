@@ -1,4 +1,3 @@
-// Exports for communicators, memory and errors.
 #include <algorithm>
 #include <atomic>
 #include <cstring>

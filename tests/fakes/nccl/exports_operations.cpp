@@ -1,4 +1,3 @@
-// Exports for collectives, sends and receives, and groups.
 #include "fakes/nccl/exports.h"
 
 using namespace fake::nccl;

@@ -1,4 +1,3 @@
-// Launches a group's operations, one kernel per collective.
 #include "fakes/nccl/launch.h"
 
 #include <dlfcn.h>
@@ -119,7 +118,7 @@ int launch(const Operation& operation) {
   return result == 0 ? kSuccess : kUnhandledCudaError;
 }
 
-/// Reports operations launched together to the profiler plugin, as one plan per communicator.
+/// Reports operations that were launched together to the plugin, as one plan per communicator.
 void profile(const std::vector<Operation>& operations) {
   std::map<Communicator*, std::vector<Task>> plans;
   for (const Operation& operation : operations) {
@@ -131,7 +130,6 @@ void profile(const std::vector<Operation>& operations) {
   }
 }
 
-/// Sends and receives of one communicator and stream share a kernel.
 int launch_all(std::vector<Operation> operations) {
   if (operations.empty()) return kSuccess;
   if (!driver() || fake::device_or_null()->init() != 0) return kUnhandledCudaError;

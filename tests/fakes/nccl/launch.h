@@ -1,4 +1,3 @@
-// Operations, groups, and their launch through the driver API.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,9 @@ bool has_driver();
 
 extern thread_local int group_depth;
 void clear_group();
-/// Launches if the outermost group ends.
 int end_group();
 
-/// Bytes of an ncclDataType_t; 0 = unknown type.
+/// Returns 0 for an unknown type.
 std::size_t type_bytes(int type);
 std::string kernel_with_op(const char* function, int op, int type);
 /// Launches the operation at once if no group is open.

@@ -16,7 +16,6 @@
 
 namespace fake::nccl {
 
-/// The payload has the communicator, the bytes and one more number.
 class Range {
  public:
 #ifdef FAKE_NCCL_NVTX

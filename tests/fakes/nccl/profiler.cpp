@@ -181,7 +181,7 @@ void start(void* context, void** handle, DescriptionV5& description) {
   loaded.plugin->start(context, handle, &old);
 }
 
-/// Holds what ncclProfilerApiState holds. NCCL does not reset the handle of a collective's call when the call ends.
+/// As in ncclProfilerApiState, the handle of a collective's call is not reset when the call ends.
 struct ApiState {
   void *group = nullptr, *collective = nullptr, *message = nullptr;
   bool begun = false;

@@ -12,7 +12,6 @@
 
 namespace fake::nccl {
 
-/// Result of ncclGetVersion, from FAKE_NCCL_PROFILER.
 int library_version();
 
 struct Task {

@@ -1,5 +1,5 @@
 // The job's own NCCL profiler plugin. Logs init, finalize and each collective to USER_PROFILER_LOG.
-// USER_PROFILER_VERSION (4 or 5) selects its interface.
+// USER_PROFILER_VERSION (4 or 5) selects the plugin's interface.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
