@@ -1,4 +1,3 @@
-// Matches patterns against function names, and demangles names.
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/elf.h"
 
-/// Demangles into pieces and never allocates. Only the static libstdc++ exports it.
+/// Never allocates. Only the static libstdc++ exports this function.
 extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* mangled,
                                                                    void (*part)(const char*, std::size_t, void*),
                                                                    void* opaque);
@@ -21,7 +20,7 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// Back references let 300 characters demangle to gigabytes. An exception may pass through the demangler, which holds no
+// Back references let 300 characters demangle to gigabytes. The exception passes through the demangler, which holds no
 // resources.
 constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
@@ -36,7 +35,7 @@ bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 std::string longest_identifier(std::string_view pattern) {
   std::string_view best;
   for (std::size_t i = 0; i < pattern.size();) {
-    if (pattern[i] == '[') {  // skip a character class: it is no literal text
+    if (pattern[i] == '[') {  // skip a character class
       i = std::min(pattern.find(']', i), pattern.size() - 1) + 1;
       continue;
     }
@@ -103,7 +102,7 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling a hundred thousand names is slow. An identifier of the pattern, except std, is in the mangled name too.
+  // Demangling all names is slow. Each identifier of the pattern, except std, is in the mangled name too.
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);
