@@ -1,4 +1,3 @@
-// A lock-free list of free indices (Treiber stack).
 #pragma once
 
 #include <atomic>
@@ -8,8 +7,8 @@
 
 namespace profshim::recorder {
 
-// `list` holds tag << 32 | index of the head. Each change increments the tag: a pop fails if other threads popped and
-// pushed the head meanwhile (ABA).
+// A Treiber stack of free indices. `list` holds tag << 32 | index of the head. Each change increments the tag: pop()
+// fails if other threads popped and pushed the same head meanwhile (ABA).
 
 /// Returns kNoChunk if the list is empty.
 template <class NextOf>

@@ -1,4 +1,4 @@
-// Scratch thread: a private run outside the spool, to measure what recording an event costs.
+// Records into a private run outside the spool.
 #include <sys/mman.h>
 
 #include <algorithm>
