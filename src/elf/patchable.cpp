@@ -14,7 +14,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns why [from, to) cannot be moved, or "". Sets `indirect_jump` if the code has an indirect jump.
+/// Returns why [from, to) cannot be moved, or "".
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {
@@ -40,7 +40,7 @@ bool has_endbr64(const Code& code) {
   return code.size >= 4 && std::memcmp(code.bytes, kEndbr64, 4) == 0;
 }
 
-/// True for push and sub rsp: no loop goes back to before the stack frame is built.
+/// True for push and sub rsp.
 bool builds_frame(const std::uint8_t* code, const Instruction& instruction) {
   const std::uint8_t opcode = code[instruction.opcode_at];
   if (opcode >= 0x50 && opcode <= 0x57) return true;
@@ -142,7 +142,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   for (const Code& part : parts) {
     if (entry.refusal.empty()) entry.refusal = branches_into(part, from, from + entry.displaced, indirect_jump);
   }
-  // An indirect jump has unknown targets, but never goes back to an entry that builds the stack frame.
+  // The targets of an indirect jump are unknown, but no loop goes back to an entry that builds the stack frame.
   if (entry.refusal.empty() && indirect_jump && !frame && goes_on) {
     entry.refusal = "an indirect jump in a function without a stack frame could lead back to its entry";
   }

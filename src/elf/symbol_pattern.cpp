@@ -20,8 +20,7 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// Back references let 300 characters demangle to gigabytes. The exception passes through the demangler, which holds no
-// resources.
+// Back references let 300 characters demangle to gigabytes. The demangler holds no resources that an exception leaks.
 constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
 void append_part(const char* part, std::size_t size, void* opaque) {
@@ -35,7 +34,7 @@ bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 std::string longest_identifier(std::string_view pattern) {
   std::string_view best;
   for (std::size_t i = 0; i < pattern.size();) {
-    if (pattern[i] == '[') {  // skip a character class
+    if (pattern[i] == '[') {  // a character class
       i = std::min(pattern.find(']', i), pattern.size() - 1) + 1;
       continue;
     }

@@ -1,5 +1,4 @@
-// Functions and data that glibc 2.28 lacks. Only `make portable` links this file. All names are hidden, so that the job
-// keeps its own functions.
+// Functions and data that glibc 2.28 lacks, hidden from the job. Only `make portable` links this file.
 #include <pthread.h>
 #include <sys/random.h>
 #include <sys/stat.h>

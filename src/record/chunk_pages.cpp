@@ -37,8 +37,7 @@ std::vector<std::uint32_t>& unused() {
   return *list;
 }
 
-// Returns 0 if the chunk has no event. Threads record events in order of end, so each run's last event is enough.
-// CUPTI's records are unordered.
+// Threads record events in order of end, so each run's last event is enough. CUPTI's records are unordered.
 Ticks latest_end(std::uint32_t i) {
   const bool in_order = run_at(i, 1).tid != spool::kDeviceTid;
   Ticks latest = 0;
@@ -69,7 +68,7 @@ std::uint64_t held_bytes() {
   return tables + kWriterBytes + populated_chunks * kBytesPerChunk;
 }
 
-// Reads the bounds only every 10 or 100 ms, since a read takes dozens of system calls.
+// Reads the bounds rarely, since a read takes dozens of system calls.
 Room look_for_room(std::uint32_t wanted_free) {
   if (memory_room == nullptr) return {~std::uint64_t{0}, Bound::kHostMemory};
   const bool grows = free_chunks_now() < wanted_free;
@@ -113,7 +112,6 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
   const Room room = look_for_room(wanted_free);
   result.pressed_by = room.pressed_by;
   const auto wants_more = [wanted_free] { return free_chunks_now() < wanted_free && !unused().empty(); };
-  // The caller must also watch limits between calls.
   std::uint64_t may_populate = kPopulatedAtOnce;
   if (wants_more()) {
     const std::uint64_t held = held_bytes();

@@ -5,7 +5,6 @@
 
 namespace profshim::recorder {
 
-/// For a new spool, whose chunks have no pages.
 void reset_chunk_pool(std::uint32_t chunks);
 
 }  // namespace profshim::recorder

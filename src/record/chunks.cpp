@@ -28,7 +28,7 @@ constexpr std::uint32_t kLeastRun = 7;   // events; rests up to this size are no
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 
-// The last user of a chunk seals the chunk. acq_rel releases this thread's events and acquires those of other threads.
+// acq_rel releases this thread's events and acquires the other threads' events.
 void leave_chunk(std::uint32_t i) {
   ChunkHeader& c = chunk(i);
   if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -39,7 +39,7 @@ void leave_chunk(std::uint32_t i) {
   } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Splits a run after `room` events and returns the second part, which counts as a user of the chunk.
+// Returns the second part of the run, which counts as a user of the chunk.
 RunPlace cut(RunPlace run, std::uint32_t room) {
   const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
   RunHeader& rest = run_at(run.chunk, slot);

@@ -32,10 +32,9 @@ void for_each_run(std::uint32_t i, const Function& function) {
 }
 
 void free_chunk(std::uint32_t i);
-/// Returns kNoChunk if none is free.
 std::uint32_t take_free_chunk();
 std::uint32_t free_chunks_now();
-/// Returns the newest sealed chunk, which ChunkHeader::next links to the older chunks.
+/// ChunkHeader::next links the result, the newest chunk, to older chunks.
 std::uint32_t take_sealed_chunks();
 
 /// Ends the run of `t`, the calling thread. Seals the chunk if no other run of it is in use.

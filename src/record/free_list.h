@@ -7,10 +7,9 @@
 
 namespace profshim::recorder {
 
-// A Treiber stack of free indices. `list` holds tag << 32 | index of the head. Each change increments the tag: pop()
-// fails if other threads popped and pushed the same head meanwhile (ABA).
+// A Treiber stack of free indices. `list` holds tag << 32 | index of the head. Each change increments the tag (against
+// ABA).
 
-/// Returns kNoChunk if the list is empty.
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
   std::uint64_t head = list.load(std::memory_order_acquire);

@@ -1,4 +1,3 @@
-// Records into a private run outside the spool.
 #include <sys/mman.h>
 
 #include <algorithm>

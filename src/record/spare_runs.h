@@ -8,7 +8,7 @@
 
 namespace profshim::recorder {
 
-/// `slot`: place of the run's header. `room`: in events; 0 = no run.
+/// `slot`: of the run's header. `room`: in events; 0 = no run.
 struct RunPlace {
   std::uint32_t chunk = 0;
   std::uint16_t slot = 0;
@@ -24,7 +24,7 @@ class SpareRuns {
     used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
   }
 
-  /// Takes the smallest spare run. Returns room == 0 if there is none, or other threads were faster.
+  /// Takes the smallest spare run. Returns room == 0 if there is none, or if other threads were faster.
   RunPlace take() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::atomic<std::uint64_t>* best = nullptr;

@@ -21,8 +21,7 @@ using spool::ThreadSlot;
 
 namespace {
 
-// Value of blocks_freed when this thread last found no free block; 0 = never. The thread searches again only once
-// blocks_freed changes.
+// Value of blocks_freed when this thread last found no free block; 0 = never.
 thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
 constinit std::atomic<std::uint32_t> blocks_used{0};  // blocks from this index on were never claimed
 constinit std::atomic<std::uint64_t> threads_ready{0};

@@ -34,11 +34,11 @@ struct Losses {
   std::uint64_t unknown_kinds = 0;  // records of kinds not enabled
   std::uint64_t truncated = 0;      // buffers cut inside a record
   std::uint64_t by_cupti = 0;
-  std::uint64_t launches = 0;               // launches without their activity
-  std::uint64_t graphs = 0;                 // part of `launches`
-  std::uint64_t uncertain_graph_nodes = 0;  // may be tied to a wrong launch
-  std::uint64_t kept_buffers = 0;           // still at CUPTI when recording ended
-  std::uint64_t flushes = 0;                // refused by CUPTI
+  std::uint64_t launches = 0;  // launches without their activity
+  std::uint64_t graphs = 0;    // part of `launches`
+  std::uint64_t uncertain_graph_nodes = 0;
+  std::uint64_t kept_buffers = 0;  // still at CUPTI when recording ended
+  std::uint64_t flushes = 0;
   bool operator==(const Losses&) const = default;
 };
 

@@ -17,17 +17,17 @@ struct BufferCallbacks {
   SubscriberBufferCompleted completed_of_subscriber;
 };
 
-/// Uses one of the two forms. Functions return a CUptiResult.
+/// Functions return a CUptiResult.
 class ActivityScope {
  public:
   explicit ActivityScope(const CuptiApi& api) : api_(api) {}
   ActivityScope(const ActivityScope&) = delete;
   ActivityScope& operator=(const ActivityScope&) = delete;
 
-  /// Registers `callbacks`: as a subscriber unless CUPTI refuses or `of_process`, else process-wide. Call it again if
-  /// another client may have registered callbacks.
+  /// Registers as a subscriber, or process-wide if CUPTI refuses or `of_process`. Call open() again if another client
+  /// may have registered callbacks.
   int open(const BufferCallbacks& callbacks, bool of_process = false);
-  /// Unsubscribes, so that process-wide clients can record. Loses the buffers at CUPTI.
+  /// Unsubscribes. Loses the buffers at CUPTI.
   void close();
   /// True if subscribed. Thread-safe.
   bool is_shared() const { return subscriber_.load(std::memory_order_relaxed) != nullptr; }
@@ -39,7 +39,7 @@ class ActivityScope {
   /// Returns kNotSupported before CUPTI 12.5.
   int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
-  /// Since the last call.
+  /// Counts since the last call.
   std::size_t dropped_records() const;
 
   /// Thread-safe; no effect before open().

@@ -13,8 +13,8 @@ namespace profshim::device {
 enum class ApiRole : std::uint8_t {
   kIgnored,
   kOther,
-  kLaunch,        // device activity may go on after the call
-  kGraphLaunch,   // launches all nodes of a graph
+  kLaunch,  // device activity may go on after the call
+  kGraphLaunch,
   kSyncLaunch,    // waits for its device activity; has none between host buffers
   kDeviceSync,    // waits for a whole context
   kBeginCapture,  // later launches go into a graph
@@ -31,7 +31,7 @@ class ApiNames {
   };
   /// Idempotent.
   void load(const CuptiApi& api);
-  /// A function without a name gets one such as "runtime API 512".
+  /// A function that CUPTI cannot name is "runtime API 512".
   const Entry& of(bool runtime, std::uint32_t callback_id);
   std::vector<std::uint32_t> wanted(bool runtime) const;
 

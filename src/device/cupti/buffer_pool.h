@@ -22,16 +22,16 @@ class BufferPool {
     std::uint64_t reserved = 0;     // requests that got no free buffer
     std::uint64_t overwritten = 0;  // full buffers that were reused unread
     std::uint64_t unread = 0;       // Unread buffers that CUPTI filled
-    std::uint64_t foreign = 0;      // buffers of other clients
+    std::uint64_t foreign = 0;
     bool operator==(const Counts&) const = default;
   };
 
-  /// Number of extra buffers for take(), when no other buffer is free.
+  /// Number of extra buffers, for take() when no other is free.
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
-  /// Makes the reserve and kAtFirst buffers; make_more() makes the rest of `count`, since a step waits for make().
-  /// Idempotent. Returns false if no buffer was made.
+  /// Makes kReserve + kAtFirst buffers; make_more() makes the rest, since a step waits for make(). Idempotent. Returns
+  /// false if no buffer was made.
   bool make(std::size_t count, std::size_t bytes);
   /// Makes one buffer. Returns false if no more are needed, or memory is out.
   bool make_more();
@@ -49,10 +49,10 @@ class BufferPool {
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
-  /// Oldest first.
+  /// Returns the oldest first.
   std::vector<Filled> take_completed();
   void recycle(std::uint8_t* data);
-  /// Gives up outstanding buffers, which another client may free. Returns how many CUPTI took before `before`.
+  /// Gives up outstanding buffers. Returns how many CUPTI took before `before`.
   std::uint64_t write_off_outstanding(Ticks before);
 
   Counts counts() const;
@@ -68,7 +68,7 @@ class BufferPool {
     std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
-  /// A buffer for a request when CUPTI has all other buffers. The records in it are lost.
+  /// A buffer for a request when CUPTI has all other buffers. Its records are lost.
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};

@@ -17,7 +17,7 @@ constexpr std::size_t kBlockBytes = 1536;  // searched part of a thread control 
 constexpr std::size_t kSelfAt = 0x10;      // tcbhead_t::self (x86-64 ABI)
 constexpr std::size_t kMostThreads = 4096;
 
-// An unreadable address causes no fault.
+// An unreadable address raises no fault.
 bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
   const iovec local{into, bytes};
   const iovec remote{reinterpret_cast<void*>(address), bytes};

@@ -29,8 +29,7 @@ using IdPlaces = std::bitset<384>;
 /// Returns the offsets that hold the calling thread's id, some by chance. Empty except on x86-64. Thread-safe.
 IdPlaces id_places_of_this_thread();
 
-/// Searches writable memory for thread control blocks. Learns from known threads where the id lies, since C libraries
-/// differ.
+/// Searches writable memory for thread control blocks. Learns from known threads where the id lies.
 class ThreadIds {
  public:
   /// Call for two threads: one thread's id matches other numbers by chance.

@@ -116,7 +116,7 @@ bool map_file(const std::string& path, std::uint64_t bytes, std::uint64_t first,
   return true;
 }
 
-// Opens the file each time, since the job could close our descriptor.
+// Keeps no descriptor open, since the job could close it.
 bool allocate_in_file(std::uintptr_t begin, std::uintptr_t end) {
   const int fd = open_high(file().c_str(), O_RDWR);
   if (fd < 0) return false;
@@ -176,8 +176,7 @@ bool populate(void* at, std::size_t bytes) {
   // The page cache may accept a page for which the disk has no block.
   if (mapping.on_disk && !allocate_in_file(begin, end)) return false;
   if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
-  // With these errors, a store would raise SIGBUS. Other errors mean that the system has no MADV_POPULATE_WRITE (kernel
-  // before 5.14, seccomp).
+  // With these errors, a store would raise SIGBUS. Kernels before 5.14 and seccomp cause other errors.
   if (errno == EFAULT || errno == ENOMEM || errno == EHWPOISON) return false;
   if (mapping.is_file && !mapping.on_disk && !allocate_in_file(begin, end)) return false;
   for (std::uintptr_t p = begin; p < end; p += page) {

@@ -21,10 +21,10 @@ const std::string& path();
 
 /// Extends mapped() to `end`. Called by one thread.
 bool reach(std::uint64_t end);
-/// Gives a range pages, since a store to a hole of a file raises SIGBUS if the file system is full. Returns false
-/// without memory. Thread-safe.
+/// Gives a range pages: a store without a page raises SIGBUS if the file system is full. Returns false without memory.
+/// Thread-safe.
 bool populate(void* at, std::size_t bytes);
-/// Returns whole pages to the system. Returns false if there is none, or the system refuses.
+/// Returns whole pages to the system. Returns false on failure.
 bool give_back(char* begin, char* end);
 
 }  // namespace profshim::recorder::spool_memory

@@ -29,7 +29,7 @@ T load(Pointer object, std::size_t offset) {
 }
 Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
 
-/// Text of a str. `width`: bytes per character; 0 = not supported (a subclass, not compact).
+/// Text of a str. `width`: bytes per character; 0 = unreadable.
 struct Characters {
   Pointer at = nullptr;
   std::size_t bytes = 0;
@@ -63,7 +63,7 @@ class Line {
     char digits[12];
     add({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
   }
-  /// Keeps the end of a long text: the end says most about a path.
+  /// Keeps the end of a long text.
   void add(const Characters& characters, std::size_t most) {
     if (characters.width == 0) return add("?");
     const std::size_t count = characters.bytes / characters.width;
@@ -99,10 +99,10 @@ class Line {
 
 struct Frame {
   Pointer code;
-  std::size_t offset;  // in bytes, of the current instruction in the code
+  std::size_t offset;  // of the current instruction, in bytes
 };
 
-/// Returns the last 8 bytes plus the length. For a shorter text, reads object fields before the text too.
+/// For a text below 8 bytes, also reads object fields before the text.
 std::uint64_t last_word(Pointer text, std::size_t bytes) { return load<std::uint64_t>(text + bytes - 8, 0) + bytes; }
 
 // A later code object at the same address often has the same name and file, but another checksum.

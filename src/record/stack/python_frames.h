@@ -9,7 +9,7 @@
 
 namespace profshim::recorder::python_frames {
 
-/// Returns false if the process has no supported Python. Call when the session begins, once the spool takes texts.
+/// Returns false without a supported Python. Call when the session begins, once the spool takes texts.
 bool prepare(std::string& why_not);
 
 /// Stores frames, innermost first, and returns how many. Calls only PyGILState_GetThisThreadState() and

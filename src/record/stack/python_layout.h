@@ -1,5 +1,4 @@
-// Offsets of fields in objects of CPython 3.10 to 3.14, 64-bit, with the GIL. find_interpreter() checks the version and
-// the sizes of the interpreter's types.
+// Offsets of fields in objects of CPython 3.10 to 3.14, 64-bit, with the GIL.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct Layout {
   std::uint16_t file, function, first_line, lines, bytes;  // in the code; `bytes`: instructions (3.10: a bytes object)
   std::uint16_t ascii, wide;                               // characters of an ASCII str, of another str
   bool is_indirect;
-  bool has_entry_frames;  // `owner` marks frames of the interpreter itself
+  bool has_entry_frames;  // `owner` marks the interpreter's own frames
   bool is_3_10;           // frames are PyFrameObjects; old line table
 };
 
@@ -27,7 +26,7 @@ inline constexpr char kOwnedByC = 3;
 
 struct Interpreter {
   Layout layout;
-  Pointer (*thread_state)();  // PyGILState_GetThisThreadState: needs no GIL
+  Pointer (*thread_state)();  // PyGILState_GetThisThreadState
   int (*is_initialized)();    // Py_IsInitialized: 0 once finalization begins
   Pointer code_type, str_type, bytes_type;
 };
@@ -36,6 +35,7 @@ struct Interpreter {
 /// Ignores a "+" (a later build of the branch).
 std::uint64_t version_in(const char* text);
 
+/// Checks the version and the sizes of types.
 bool find_interpreter(Interpreter& interpreter, std::string& why_not);
 
 }  // namespace profshim::recorder::python

@@ -12,7 +12,7 @@ namespace {
 
 using spool::StringHeader;
 
-// A slot holds upper half of the hash << 32 | string id; 0 = empty.
+// A slot holds the upper half of the hash << 32 | string id; 0 = empty.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -112,7 +112,6 @@ StringId insert(std::string_view text, std::uint64_t hash) {
       if (id == 0) break;
       if (slot.compare_exchange_strong(word, (hash & 0xffffffff00000000) | id, std::memory_order_acq_rel)) return id;
     }
-    // Another thread may have inserted the same text.
     if ((word ^ hash) >> 32 == 0 && header_of(static_cast<StringId>(word)).hash == hash) {
       return static_cast<StringId>(word);
     }
