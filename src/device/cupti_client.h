@@ -40,8 +40,8 @@ struct CuptiClient {
   LaunchCallbacks callbacks;
   CaptureReport report;
   bool refusal_reported = false;
-  std::string late_begins;  // microseconds, comma-separated: metadata `gpu_recorded_after_us`
-  // For other threads. Call show() after CaptureReport::write_losses(), so that each trace has its losses.
+  std::string late_begins;  // comma-separated values of metadata `gpu_recorded_after_us`
+  // Copies for other threads. Call show() after CaptureReport::write_losses(), so that each trace has its losses.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 

@@ -1,4 +1,4 @@
-// Runs on job threads: stores requests in `shared`, which the device thread carries out.
+// Stores requests in `shared` for the device thread.
 #include "profshim/device.h"
 
 #include <atomic>

@@ -10,8 +10,7 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// If the driver gives no answer, computes the value: from compute capability 8 on, the system reserves 1 KiB of a
-// multiprocessor's shared memory.
+// From compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared memory.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;
@@ -19,7 +18,7 @@ std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   return std::int64_t{r.shared_per_multiprocessor} - (r.major >= 8 ? 1024 : 0);
 }
 
-// As nvidia-smi -L prints it.
+// Formats as nvidia-smi -L does.
 std::string uuid(const char* prefix, const std::uint8_t (&bytes)[16]) {
   std::string text = prefix;
   for (int i = 0; i < 16; ++i) {
@@ -45,7 +44,7 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   json.member(key::kRegistersPerSm, r.registers_per_multiprocessor);
   json.member(key::kSharedMemoryPerBlockOptin, shared_memory_optin(r));
   json.member(key::kSharedMemoryPerSm, r.shared_per_multiprocessor);
-  // Not in Kineto's deviceProperties.
+  // Kineto writes no UUID.
   json.member(key::kUuid, uuid("GPU-", r.uuid));
   if (r.is_mig != 0) {
     json.member(key::kMigUuid, uuid("MIG-", r.mig_uuid));

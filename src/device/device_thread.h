@@ -1,5 +1,4 @@
-// The device thread carries out the requests in shared_state.h. Unless noted, only the device thread uses
-// device/capture and device/cupti.
+// Unless noted, only the device thread uses device/capture and device/cupti.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Unlike a condition variable, FutexEvent has no mutex that a forked child could inherit locked, and no cancellation
-// point.
+// FutexEvent has no mutex that a forked child could inherit locked, and no cancellation point.
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,6 @@ void write_late_begin(CuptiClient& client) {
   recorder::add_metadata(schema::ours::kLateBegins, "[" + client.late_begins + "]");
 }
 
-// Handles a window that was open before CUPTI was found.
 void note_activity_before_start() {
   const std::int64_t open_ns = shared.begins.open_since_ns.exchange(0);
   if (open_ns == 0) return;

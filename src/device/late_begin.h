@@ -4,7 +4,6 @@
 
 namespace profshim::device {
 
-/// Reports a window that began before CUPTI was on.
 void report_late_begin();
 /// Call after each Capture::serve(). `was_on`: state before. `began_ns`: begin of a new window; 0 = none.
 void note_late_begins(CuptiClient& client, bool was_on, std::int64_t began_ns);

@@ -52,7 +52,7 @@ bool yield_to_other_client(const char* call) {
     return shared.request.yields_done.load(std::memory_order_acquire) == number ||
            client->state.load(std::memory_order_acquire) == Capture::State::kFinished;
   });
-  // The other client goes on after this function: enabled activity kinds may be its own.
+  // From here on, enabled activity kinds may be the other client's.
   if (!done) shared.request.yielded_too_late.store(true, std::memory_order_release);
   return true;
 }

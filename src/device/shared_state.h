@@ -33,7 +33,7 @@ enum class Owner : std::uint8_t {
 /// SharedRequest::off_at while armed.
 inline constexpr Ticks kNever = ~Ticks{0};
 
-/// Atomic form of CaptureRequest, written by job threads.
+/// Atomic form of CaptureRequest.
 struct SharedRequest {
   std::atomic<bool> on{false};
   std::atomic<Ticks> off_at{0};
@@ -47,7 +47,7 @@ struct SharedRequest {
   std::atomic<bool> yielded_too_late{false};
   std::atomic<TimestampCallback> foreign_clock{nullptr};
 
-  /// The result is no snapshot: members may change between the loads.
+  /// Members may change between the loads.
   CaptureRequest load() const;
 };
 

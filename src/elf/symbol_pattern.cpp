@@ -20,7 +20,8 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// Back references let 300 characters demangle to gigabytes. The demangler holds no resources that an exception leaks.
+// Back references let 300 characters demangle to gigabytes. The demangler holds no resources: an exception may pass
+// through.
 constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
 void append_part(const char* part, std::size_t size, void* opaque) {
@@ -101,7 +102,7 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling all names is slow. Each identifier of the pattern, except std, is in the mangled name too.
+  // Demangling all names is slow, so compare literal_ first. Limit: mangled names lack words such as "double".
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);

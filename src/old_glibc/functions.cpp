@@ -46,8 +46,7 @@ HIDDEN int fstatat64(int folder, const char* path, struct stat64* into, int flag
 
 // ---- glibc 2.30
 
-/// Converts the deadline to CLOCK_REALTIME. A change of the wall clock moves the deadline, but the C++ runtime checks
-/// its own clock after the wait.
+/// A change of the wall clock moves the deadline, but the C++ runtime checks its own clock after the wait.
 HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                   const timespec* until) {
   if (clock == CLOCK_REALTIME) return pthread_cond_timedwait(condition, mutex, until);

@@ -54,7 +54,7 @@ void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
 
-// Clears live_count before it adds to the sum (release): events_committed() then counts no run twice.
+// Clears live_count before the sum grows (release): events_committed() then counts no run twice.
 void forget_run(Thread& t) {
   t.live_count.store(nullptr, std::memory_order_release);
   events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);
@@ -97,7 +97,7 @@ RunPlace whole_chunk() {
   return {i, 1, kEventsPerChunk};
 }
 
-// First runs are short: most threads record few events.
+// First runs are short, since most threads record few events.
 RunPlace take_run(const Thread& t) {
   const std::uint32_t wanted = kFirstRun << std::min(t.runs, 8u);
   const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceTid;

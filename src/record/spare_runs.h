@@ -1,5 +1,4 @@
-// Spare runs: unused parts of chunks. One atomic word describes a run, so that no thread reads a chunk that may have
-// been freed.
+// A spare run is an unused part of a chunk. One atomic word describes it, so that no thread reads a freed chunk.
 #pragma once
 
 #include <algorithm>

@@ -17,8 +17,8 @@ const SeenThreads& threads_with_buffers();
 
 /// `function` is called when CUPTI returns our buffer; null = none. Thread-safe.
 void call_when_completed(void (*function)());
-/// CUPTI returns another client's buffers to us if that client disabled its kinds without a flush. `completed` receives
-/// these buffers; null = only count them. Thread-safe.
+/// `completed` receives buffers of another client, which disabled its kinds without a flush. Null = only count such
+/// buffers. Thread-safe.
 void forward_foreign_buffers(BufferCompleted completed);
 bool forwards_foreign_buffers();
 

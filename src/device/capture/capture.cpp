@@ -5,7 +5,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kSlack_ns = 10'000'000'000;  // for record times
+constexpr std::int64_t kSlack_ns = 10'000'000'000;  // tolerance of record times
 
 std::uint64_t our_time() { return ticks(); }
 
@@ -52,7 +52,7 @@ bool Capture::turn_on(std::int64_t now_ns) {
     refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
-  // Another client may have registered since. If its buffers may still come, process-wide callbacks forward them.
+  // Only process-wide callbacks can forward the buffers of another client.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;
@@ -125,7 +125,7 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
     return serve_now(request, now_ns);
   } catch (...) {
     failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
-    kinds_.disable();  // in each state: turn_on() may have failed midway
+    kinds_.disable();  // even in kOff: turn_on() may have failed midway
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
     return -1;
@@ -162,7 +162,7 @@ std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_n
     take_records(now_ns, false, false);
   }
   if (waited_for && now_ns - waiting_since_ns_ >= kTimeout_ns && request.settle_before > settled_until()) {
-    // Do not force a flush: it would lose running launches of the next window.
+    // A forced flush would lose running launches of the next window.
     converter_.losses().kept_buffers += oldest_buffer() < request.settle_before;
     give_up_before(request.settle_before);
     settled_until_.store(request.settle_before, std::memory_order_release);

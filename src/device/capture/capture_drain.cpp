@@ -4,8 +4,7 @@
 
 namespace profshim::device {
 
-// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h). These may also hold complete
-// records.
+// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h).
 Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
@@ -50,7 +49,7 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   state_.store(State::kOff, std::memory_order_release);
 }
 
-// A subscription loses its remaining buffers when it ends. Process-wide buffers come back later.
+// The end of a subscription loses its buffers. Process-wide buffers come back later.
 void Capture::leave(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;

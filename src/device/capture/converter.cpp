@@ -239,7 +239,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
-  // With several contexts, the context for which the call waited is unknown.
+  // Among several contexts, the one that the call waited for is unknown.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }
@@ -264,7 +264,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (const auto held = held_.find(r.thread); held != held_.end()) {
     replaced = settle_nested_calls(event, entry.role, held->second);
   }
-  // The driver call inside was already put out as the launch.
+  // The driver call was put out as the launch.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
 }

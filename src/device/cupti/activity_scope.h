@@ -1,5 +1,5 @@
-// CUPTI's activity API has two forms: process-wide functions (cuptiActivityEnable) for one client, and since 13.3
-// functions for several subscribers (cuptiActivityEnable_v2). After a call of one form, the other form returns
+// CUPTI's activity API has process-wide functions (cuptiActivityEnable) for one client, and since 13.3 functions for
+// several subscribers (cuptiActivityEnable_v2). After a call of one form, the other form returns
 // CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (read in the library of 13.3.75).
 #pragma once
 

@@ -29,7 +29,6 @@ class ApiNames {
     std::string name;
     ApiRole role = ApiRole::kIgnored;
   };
-  /// Idempotent.
   void load(const CuptiApi& api);
   /// A function that CUPTI cannot name is "runtime API 512".
   const Entry& of(bool runtime, std::uint32_t callback_id);

@@ -1,5 +1,4 @@
-// Host buffers for CUPTI. take() and complete() are thread-safe and take no locks. Other functions run on the device
-// thread, or before the device thread starts.
+// Host buffers for CUPTI. take() and complete() are thread-safe and take no locks.
 #pragma once
 
 #include <atomic>
@@ -33,7 +32,7 @@ class BufferPool {
   /// Makes kReserve + kAtFirst buffers; make_more() makes the rest, since a step waits for make(). Idempotent. Returns
   /// false if no buffer was made.
   bool make(std::size_t count, std::size_t bytes);
-  /// Makes one buffer. Returns false if no more are needed, or memory is out.
+  /// Returns false if no buffer is left to make, or memory is out.
   bool make_more();
   std::size_t bytes() const { return bytes_; }
 

@@ -1,4 +1,4 @@
-// Asks the CUDA libraries that the process has mapped. Loads no library.
+// No function loads a library.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace profshim::device {
 
 std::vector<std::string> mapped_libraries();
-/// Returns the path of the first library named `prefix` ("libcupti"), or "".
+/// Returns "" if no library is named `prefix` ("libcupti").
 std::string find_library(const std::vector<std::string>& libraries, std::string_view prefix);
 
 /// Waits until cuInit ends, so never call it inside cuInit. Returns "", or why there is no device.

@@ -7,8 +7,8 @@
 
 namespace profshim::device {
 
-/// Converts times of CUPTI's records to ticks. Record times come from our timestamp callback, another client's
-/// callback, or CLOCK_REALTIME. Even with a callback, some have CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021).
+/// Converts times of CUPTI's records to ticks. Even if CUPTI has a timestamp callback, some records have times of
+/// CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021).
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();

@@ -1,5 +1,4 @@
-// Finds the gettid() of a CUDA call's thread from the raw thread, the low 32 bits of pthread_self(), in CUPTI's
-// records.
+// Finds the gettid() of a thread by its raw thread: the low 32 bits of pthread_self(), in CUPTI's records.
 #pragma once
 
 #include <atomic>
@@ -10,8 +9,7 @@
 
 namespace profshim::device {
 
-/// Remembers threads that ran our code inside CUDA calls, even after they ended. Lock-free. Of two threads with the
-/// same raw thread, the newer counts.
+/// Remembers threads that ran our code inside CUDA calls, even after they ended. Lock-free.
 class SeenThreads {
  public:
   void add_this_thread();

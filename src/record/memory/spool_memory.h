@@ -6,8 +6,7 @@
 
 namespace profshim::recorder::spool_memory {
 
-/// Maps a new file, or anonymous memory if `path` is "". If address space is scarce, maps only `first` bytes: see
-/// reach().
+/// Maps anonymous memory if `path` is "". If address space is scarce, maps only `first` bytes: see reach().
 bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not);
 /// Also removes the file.
 void unmap();
@@ -21,8 +20,7 @@ const std::string& path();
 
 /// Extends mapped() to `end`. Called by one thread.
 bool reach(std::uint64_t end);
-/// Gives a range pages: a store without a page raises SIGBUS if the file system is full. Returns false without memory.
-/// Thread-safe.
+/// Gives pages to a range, since a store without a page may raise SIGBUS. Returns false without memory. Thread-safe.
 bool populate(void* at, std::size_t bytes);
 /// Returns whole pages to the system. Returns false on failure.
 bool give_back(char* begin, char* end);

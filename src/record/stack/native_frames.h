@@ -7,7 +7,7 @@
 
 namespace profshim::recorder::native_frames {
 
-/// Returns false if libunwind is missing. Call when the session begins.
+/// Returns false if libunwind is missing.
 bool prepare(std::string& why_not);
 
 /// Stores return addresses, the job's innermost frame first, and returns how many. Takes no lock.

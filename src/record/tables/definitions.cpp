@@ -12,7 +12,7 @@ namespace profshim::recorder {
 namespace {
 
 constinit std::atomic<std::uint64_t> definitions_ready{0};
-constinit std::atomic<StringId> reported_problems[64] = {};  // more slots than profshim has messages
+constinit std::atomic<StringId> reported_problems[64] = {};  // more than profshim has messages
 
 }  // namespace
 

@@ -41,7 +41,7 @@ inline std::uint64_t load(const char* p, std::size_t n) {
   return word;
 }
 
-// Multiply-and-fold (wyhash). The last two loads may overlap.
+// Multiply-and-fold (wyhash).
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL;
   constexpr std::uint64_t k1 = 0xe7037ed1a0b428dbULL;

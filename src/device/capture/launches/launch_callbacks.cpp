@@ -54,8 +54,7 @@ bool is_wanted(Reports reports, LaunchCallbacks::Wanted wanted) {
 
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
-/// Ticks, some microseconds. CUPTI may take the time of a launch before the callback, but a step must begin before its
-/// launch.
+/// Some microseconds. CUPTI may time a launch before the callback, but a step must begin before its launch.
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
 

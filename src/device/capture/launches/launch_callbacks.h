@@ -1,5 +1,5 @@
-// Reports the CUDA calls that make steps. cuptiSubscribe() allows one subscriber: profshim subscribes only if steps
-// need callbacks, and unsubscribes when another client appears.
+// cuptiSubscribe() allows one subscriber: profshim subscribes only if steps need callbacks, and unsubscribes when
+// another client appears.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 namespace profshim::device {
 
+/// Reports the CUDA calls that make steps.
 class LaunchCallbacks {
  public:
   enum class Wanted : std::uint8_t { kNothing, kKernels, kProfilerRanges };

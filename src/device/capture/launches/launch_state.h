@@ -9,8 +9,6 @@ namespace profshim::device {
 ///  kUnknown ------call-----> kAwaited ---activity--> kDelivered --> forgotten
 ///      |                                                 ^
 ///      +----activity----> kActivityOnly ------call-------+
-///
-/// A delivered launch with an external id or graph nodes stays until LaunchTracker::begin_round() forgets it.
 enum class LaunchState : std::uint8_t {
   kUnknown,  // only an external id is known
   kActivityOnly,

@@ -27,15 +27,15 @@ class LaunchTracker {
   void on_external(std::uint32_t correlation, std::uint32_t external);
   std::uint32_t external_of(std::uint32_t correlation) const;
 
-  /// For CUDA calls that failed or launch nothing.
+  /// Called for CUDA calls that failed or launch nothing.
   void on_call(std::uint32_t correlation);
   /// Returns false if a call with this correlation id was seen before.
   bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
-  /// For a runtime call and the driver call inside: activity of either completes both.
+  /// Ties a runtime call to the driver call inside: activity of either completes both.
   void tie(std::uint32_t one, std::uint32_t other);
   void on_begin_capture(std::uint32_t thread);
   void on_end_capture(std::uint32_t thread, Ticks begin);
-  /// For a call that waited for the device: launches before `begin` have ended.
+  /// A call waited for the device: launches before `begin` have ended.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
 
   /// `graph`: 0 = not a graph node.
@@ -49,7 +49,7 @@ class LaunchTracker {
   /// Like oldest_outstanding(), but skips ended launches.
   Ticks oldest_running() const;
   void give_up_before(Ticks end);
-  /// Since the last take_lost().
+  /// Launches lost since the last take_lost().
   struct Lost {
     std::uint64_t launches = 0;
     std::uint64_t graphs = 0;  // part of `launches`
@@ -75,7 +75,7 @@ class LaunchTracker {
     bool of_graph = false;
   };
   struct Graph {
-    std::uint32_t nodes = 0;     // most of one launch
+    std::uint32_t nodes = 0;     // most nodes of one launch
     std::uint32_t launches = 0;  // launches with that many nodes
   };
   bool is_outstanding(const Launch& launch) const;
