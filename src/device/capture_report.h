@@ -11,7 +11,6 @@ class CaptureReport {
  public:
   void write_versions(Capture& capture);
   void write_losses(Capture& capture);
-  /// Reports refused activity kinds.
   void write_not_recorded(const Capture& capture);
 
  private:

@@ -160,7 +160,7 @@ void* run_device_thread(void* argument) {
     report_yield("since before profshim started");
   }
   end_start(Phase::kRunning);
-  if (running_client() == nullptr) return nullptr;  // finish() ended the start
+  if (running_client() == nullptr) return nullptr;
   serve_until_finished(*client);
   shared.state_changed.notify_all();
   return nullptr;

@@ -28,7 +28,7 @@ void run_constructors(int count, char** arguments, char** environment) {
 
 }  // namespace
 
-/// Called by the C library's start code. `loader_end` runs the destructors.
+/// `loader_end` runs the destructors.
 extern "C" __attribute__((visibility("hidden"))) int __libc_start_main(Main main, int count, char** arguments, Function,
                                                                        void (*)(), void (*loader_end)(),
                                                                        void* stack_end) {

@@ -27,7 +27,6 @@ constinit std::atomic<std::uint32_t> blocks_used{0};  // blocks from this index 
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
 
-// `name`: null = the calling thread's.
 Thread* claim_block(std::int32_t tid, const char* name) {
   if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
   const std::uint32_t freed = blocks_freed.load(std::memory_order_acquire);

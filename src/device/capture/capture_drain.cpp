@@ -28,7 +28,7 @@ void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuietTime_ns;
   const bool timed_out = now_ns - waiting_since_ns_ >= kTimeout_ns ||
                          (request.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitTimeout_ns);
-  // Once all awaited launches have ended, the forced flush of end_drain() brings all remaining records.
+  // Once all awaited launches have ended, only the forced flush in end_drain() may still bring records.
   const bool all_ended =
       request.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
   if (!all_here && !nothing_left && !timed_out && !all_ended && !(request.finish && request.abrupt)) return;

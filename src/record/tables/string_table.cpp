@@ -78,7 +78,6 @@ std::string_view text_at(StringId id) {
   return {reinterpret_cast<const char*>(&h + 1), h.length};
 }
 
-// Returns 0 if the arena is full or gets no memory.
 StringId append(std::string_view text, std::uint64_t hash) {
   // The zeroed arena ends the text with a NUL for strcmp() in intern_literal().
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};

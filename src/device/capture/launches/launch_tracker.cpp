@@ -138,7 +138,7 @@ bool LaunchTracker::is_outstanding(const Launch& launch) const {
   return delivered || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
-// More activity of launches with an external id or graph nodes may come.
+// Keeps launches with an external id or graph nodes, since more of their activity may come.
 void LaunchTracker::forget_if_complete(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;
