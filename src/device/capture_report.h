@@ -1,4 +1,3 @@
-// Writes metadata and problems of the GPU recording into the spool.
 #pragma once
 
 #include <string>
@@ -7,12 +6,11 @@
 
 namespace profshim::device {
 
-/// Functions write only what changed since their last call.
+/// Writes into the spool. Each function writes only changes since its last call.
 class CaptureReport {
  public:
   void write_versions(Capture& capture);
   void write_losses(Capture& capture);
-  /// Writes which kinds CUPTI refused.
   void write_not_recorded(const Capture& capture);
 
  private:

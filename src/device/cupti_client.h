@@ -1,4 +1,3 @@
-// CuptiClient: our use of the process's libcupti.
 #pragma once
 
 #include <atomic>
@@ -14,8 +13,7 @@
 
 namespace profshim::device {
 
-/// Keeps events from arm() until all activity launched before the window's end is delivered. Drops others: CUPTI may be
-/// on before a window.
+/// Drops events before arm(), and events after all activity launched before the window's end is delivered.
 class WindowOutput final : public SpoolOutput {
  public:
   explicit WindowOutput(const Capture& capture) : capture_(capture) {}
@@ -28,7 +26,7 @@ class WindowOutput final : public SpoolOutput {
   const Capture& capture_;
 };
 
-/// Never destroyed: CUPTI calls back until the process ends.
+/// Our use of the process's libcupti. Never destroyed: CUPTI calls back until the process ends.
 struct CuptiClient {
   CuptiClient(FoundCupti found_cupti, const CaptureOptions& options, const StepListener& listener,
               LaunchCallbacks::Wanted wanted)
@@ -42,8 +40,8 @@ struct CuptiClient {
   LaunchCallbacks callbacks;
   CaptureReport report;
   bool refusal_reported = false;
-  std::string late_begins;  // `gpu_recorded_after_us`, comma-separated
-  // Copies for other threads. show() stores them after the losses, so that no trace lacks its losses.
+  std::string late_begins;  // comma-separated values of metadata `gpu_recorded_after_us`
+  // Copies for other threads. Call show() after CaptureReport::write_losses(), so that each trace has its losses.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 
@@ -54,9 +52,9 @@ struct CuptiClient {
 };
 /// Returns null until CUPTI works, and after finish(). Thread-safe.
 CuptiClient* running_client();
-/// True if CUPTI is on, or never will be: refused, finished, or another client's. Thread-safe.
+/// True if CUPTI is on, or will not be switched on. Thread-safe.
 bool is_on_or_never(const CuptiClient& client);
-/// Subscribes if steps need callbacks. Thread-safe.
+/// Thread-safe.
 void start_callbacks(CuptiClient& client);
 
 }  // namespace profshim::device

@@ -1,4 +1,4 @@
-// The session's and the hooks' side of profshim/device.h: stores requests, which the device thread carries out.
+// Stores requests in `shared` for the device thread.
 #include "profshim/device.h"
 
 #include <atomic>
@@ -12,8 +12,8 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // longest wait of cudaProfilerStart
-constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // for all first CUDA calls together
+constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // of one cudaProfilerStart
+constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // of all first CUDA calls together
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
 
@@ -92,7 +92,7 @@ void arm(Ticks window_begin) {
     if (!(in_callback && shared.callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*client)) return;
     if (in_callback) shared.callbacks_block.store(true, std::memory_order_relaxed);
   }
-  if (is_on_or_never(*client)) return;  // if never, the trace says why
+  if (is_on_or_never(*client)) return;
   report_late_begin();
   shared.begins.late_since_ns.store(now_ns);
   shared.request_changed.notify_all();
@@ -153,7 +153,7 @@ void push_external_correlation(std::uint32_t id) {
 void pop_external_correlation() {
   CuptiClient* const client = running_client();
   if (client == nullptr || !shared.external.load(std::memory_order_relaxed)) return;
-  // Pop even if recording went off: no id may stay on CUPTI's stack. An empty stack is harmless.
+  // Pop even if CUPTI is off by now: no id may stay on CUPTI's stack.
   if (client->capture.state() == Capture::State::kYielded) return;
   client->capture.scope().pop_external(cupti::kOurExternalKind);
 }

@@ -1,4 +1,3 @@
-// Makes an element of the trace's deviceProperties, as Kineto does.
 #include <cstdio>
 
 #include "device/capture/converter.h"
@@ -11,8 +10,7 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// Asks the driver, or computes: from compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared
-// memory.
+// From compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared memory.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;
@@ -46,7 +44,7 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   json.member(key::kRegistersPerSm, r.registers_per_multiprocessor);
   json.member(key::kSharedMemoryPerBlockOptin, shared_memory_optin(r));
   json.member(key::kSharedMemoryPerSm, r.shared_per_multiprocessor);
-  // Kineto lacks this: it tells which GPU of the node the rank used.
+  // Kineto writes no UUID.
   json.member(key::kUuid, uuid("GPU-", r.uuid));
   if (r.is_mig != 0) {
     json.member(key::kMigUuid, uuid("MIG-", r.mig_uuid));

@@ -25,7 +25,7 @@ constinit StepListener step_listener = {[](const char*, Ticks) {}, [] {}, [](boo
 void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   Capture& capture = client.capture;
   const bool was_on = capture.state() == Capture::State::kOn;
-  // Read before the request: a window seen here has requested CUPTI already.
+  // Read window_began_ns before the request: a window seen here has requested CUPTI already.
   const std::int64_t began_ns = shared.begins.window_began_ns.exchange(0, std::memory_order_acq_rel);
   const std::uint32_t yield_number = shared.request.yields_requested.load(std::memory_order_acquire);
   const Capture::State before = capture.state();
@@ -49,13 +49,12 @@ void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   const bool yields =
       capture.state() == Capture::State::kYielded && shared.request.yields_done.exchange(yield_number) != yield_number;
   if (yields && shared.request.owner.load(std::memory_order_acquire) == Owner::kUs)
-    wake_device_thread();  // serve again: the other client has left already
+    wake_device_thread();  // the other client has left already: serve again
   if (capture.state() != before || capture.refused() != refused_before || yields) shared.state_changed.notify_all();
 }
 
-// Returns null without CUPTI; the trace says why.
 CuptiClient* bring_up(const Spec& spec) {
-  // Call CUPTI only after this: without a device it cannot initialize, and some releases crash.
+  // Without a device CUPTI cannot initialize, and some releases crash.
   if (const std::string problem = wait_for_devices(); !problem.empty()) {
     report_no_activity(problem);
     return nullptr;
@@ -88,10 +87,10 @@ void serve_until_finished(CuptiClient& client) {
       const std::int64_t silence_ns = take_back_after_silence(client);
       serve(client, timeout_ns);
       if (silence_ns >= 0) timeout_ns = timeout_ns < 0 ? silence_ns : std::min(timeout_ns, silence_ns);
-    } catch (...) {  // no memory for a message; recording goes on
+    } catch (...) {  // no memory for a message
     }
     if (client.capture.state() == Capture::State::kFinished) break;
-    // One buffer per round: requests are served in between.
+    // Make one buffer per round, so that requests are served in between.
     if (client.capture.make_one_buffer()) continue;
     shared.request_changed.wait(seen, timeout_ns);
   }
@@ -100,8 +99,7 @@ void serve_until_finished(CuptiClient& client) {
 
 }  // namespace
 
-// A 32nd of `memory` is for buffers. They have at most 1 MiB: each job thread may hold one. A 64th is for tables of
-// launches.
+// Buffers have at most 1 MiB, since each job thread may hold one.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;
   memory = std::max(memory, recorder::kLeastRoom);
@@ -162,7 +160,7 @@ void* run_device_thread(void* argument) {
     report_yield("since before profshim started");
   }
   end_start(Phase::kRunning);
-  if (running_client() == nullptr) return nullptr;  // finish() came first
+  if (running_client() == nullptr) return nullptr;
   serve_until_finished(*client);
   shared.state_changed.notify_all();
   return nullptr;

@@ -1,5 +1,4 @@
-// The device thread "profshim-gpu" finds CUPTI and carries out the requests in shared_state.h. Unless noted, only this
-// thread uses device/capture and device/cupti.
+// Unless noted, only the device thread uses device/capture and device/cupti.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +15,9 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory);
 void report_no_activity(const std::string& why);
 /// Allocates nothing.
 void report_no_memory();
-/// Leaves Phase::kStarting; does nothing in other phases. Thread-safe.
+/// Changes Phase::kStarting to `next`; does nothing in other phases. Thread-safe.
 void end_start(Phase next);
-/// The thread blocks all signals. Returns false if the system refuses. `spec` must never be destroyed.
+/// Returns false if no thread can be made. `spec` must never be destroyed.
 bool start_device_thread(const Spec& spec);
 
 }  // namespace profshim::device

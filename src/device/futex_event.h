@@ -1,4 +1,4 @@
-// A counter to wait for. It has no mutex that a forked child could inherit locked, and wait() is no cancellation point.
+// FutexEvent has no mutex that a forked child could inherit locked, and no cancellation point.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,10 @@ namespace profshim::device {
 /// Thread-safe.
 class FutexEvent {
  public:
-  /// Loads with acquire: the caller sees what threads wrote before notify_all().
+  /// Acquire pairs with notify_all().
   std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
-  /// Increments the count (release) and wakes waiting threads.
   void notify_all();
-  /// Returns when count() != `seen`, after `timeout_ns` (-1 = never), or spuriously.
+  /// Returns when count() != `seen`, after `timeout_ns` (-1 = no timeout), or spuriously.
   void wait(std::uint32_t seen, std::int64_t timeout_ns);
 
  private:

@@ -7,7 +7,7 @@
 namespace profshim::device {
 namespace {
 
-// Writes `gpu_recorded_after_us`: for each late window the microseconds until CUPTI was on; null if it ended before.
+// Writes microseconds per late window; null if the window ended before CUPTI was on.
 void write_late_begin(CuptiClient& client) {
   const bool on = client.capture.state() == Capture::State::kOn;
   if (!on && shared.request.on.load(std::memory_order_acquire)) return;
@@ -21,7 +21,6 @@ void write_late_begin(CuptiClient& client) {
   recorder::add_metadata(schema::ours::kLateBegins, "[" + client.late_begins + "]");
 }
 
-// Reports a window that was open before CUPTI was found and may lack activity.
 void note_activity_before_start() {
   const std::int64_t open_ns = shared.begins.open_since_ns.exchange(0);
   if (open_ns == 0) return;

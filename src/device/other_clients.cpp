@@ -6,7 +6,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kSilence_ns = 1'000'000'000;  // a client silent for longer will not flush
+constexpr std::int64_t kSilence_ns = 1'000'000'000;  // a client that is silent for longer will not flush
 constexpr std::int64_t kYieldTimeout_ns = 5'000'000'000;
 
 void on_taken_back(CuptiClient& client) {
@@ -24,7 +24,7 @@ void report_yield(const char* call) {
   const bool armed = (recorder::mode() & recorder::kArmed) != 0;
   log::line(armed ? LogLevel::kWarn : LogLevel::kInfo,
             "another client uses CUPTI (%s): no GPU activity is recorded until it stops", call);
-  if (armed) report_other_client();  // otherwise arm() reports it
+  if (armed) report_other_client();  // if not armed, arm() reports it
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
@@ -45,14 +45,14 @@ bool yield_to_other_client(const char* call) {
   CuptiClient* const client = running_client();
   if (client == nullptr) return false;
   const std::uint32_t number = shared.request.yields_requested.fetch_add(1, std::memory_order_acq_rel) + 1;
-  client->callbacks.stop();  // at once: the other client may subscribe next
+  client->callbacks.stop();  // on this thread: the other client may subscribe next
   report_yield(call);
   shared.request_changed.notify_all();
   const bool done = wait_for(kYieldTimeout_ns, [client, number] {
     return shared.request.yields_done.load(std::memory_order_acquire) == number ||
            client->state.load(std::memory_order_acquire) == Capture::State::kFinished;
   });
-  // From now on, enabled kinds may be the other client's.
+  // From here on, enabled activity kinds may be the other client's.
   if (!done) shared.request.yielded_too_late.store(true, std::memory_order_release);
   return true;
 }

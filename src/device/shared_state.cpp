@@ -11,7 +11,7 @@ CaptureRequest SharedRequest::load() const {
   request.on = on.load(std::memory_order_acquire);
   request.off_at = off_at.load(std::memory_order_relaxed);
   request.settle_before = settle_before.load(std::memory_order_relaxed);
-  // Yield even if the other client has left since: it has replaced our buffer callbacks.
+  // Yield even if the other client has left since: that client has replaced our buffer callbacks.
   request.yield = owner.load(std::memory_order_acquire) != Owner::kUs ||
                   yields_requested.load(std::memory_order_acquire) != yields_done.load(std::memory_order_acquire);
   request.yielded_too_late = yielded_too_late.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// State that job threads share with the device thread. It is atomic, or written before the device thread starts.
+// State that job threads share with the device thread. Members are atomic, or written before the device thread starts.
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,22 @@ enum class Phase : std::uint8_t {
   kRunning,
   kOver,  // no CUPTI, finished, or a forked child
 };
-/// Whether the first CUDA call waited for CUPTI.
+/// Says whether the first CUDA call waited for CUPTI.
 enum class FirstCall : std::uint8_t {
   kNotSeen,  // no call, or no hook saw it
   kHeld,
-  kNotHeld,  // the wait ended before CUPTI was on
+  kNotHeld,  // the wait timed out
 };
-/// The user of CUPTI.
 enum class Owner : std::uint8_t {
   kUs,
   kOther,
   kOtherIsSilent,  // has disabled its activity kinds without a flush
 };
 
-/// Value of SharedRequest::off_at while armed.
+/// SharedRequest::off_at while armed.
 inline constexpr Ticks kNever = ~Ticks{0};
 
-/// Job threads write it for the device thread. CaptureRequest explains the members.
+/// Atomic form of CaptureRequest.
 struct SharedRequest {
   std::atomic<bool> on{false};
   std::atomic<Ticks> off_at{0};
@@ -43,21 +42,20 @@ struct SharedRequest {
   std::atomic<bool> abrupt{false};  // stored before `finish`
 
   std::atomic<Owner> owner{Owner::kUs};
-  // Numbers of the newest requested and completed yields: Capture::State::kYielded may be from an
-  // earlier yield.
+  // Numbers of the newest requested and completed yields: Capture::State::kYielded may be from an earlier yield.
   std::atomic<std::uint32_t> yields_requested{0}, yields_done{0};
   std::atomic<bool> yielded_too_late{false};
   std::atomic<TimestampCallback> foreign_clock{nullptr};
 
-  /// Reads each member at a different moment.
+  /// Members may change between the loads.
   CaptureRequest load() const;
 };
 
 /// Times are monotonic_ns(); 0 = none.
 struct LateBeginState {
   std::atomic<std::int64_t> late_since_ns{0};  // begin of a window without CUPTI
-  std::atomic<std::int64_t> open_since_ns{0};  // when a window was open before CUPTI was found
-  // Begin of a window with CUPTI on; the device thread checks that CUPTI stayed on.
+  std::atomic<std::int64_t> open_since_ns{0};  // begin of a window that was open before CUPTI was found
+  // Begin of a window with CUPTI on: the device thread checks that CUPTI stayed on.
   std::atomic<std::int64_t> window_began_ns{0};
   std::atomic<FirstCall> first_call{FirstCall::kNotSeen};
   std::atomic<std::int64_t> start_deadline_ns{0};
@@ -72,12 +70,12 @@ struct SharedState {
   std::atomic<std::uint64_t> memory_budget{2ull << 30};  // bytes
   std::atomic<bool> external{false};
   std::atomic<bool> overflow{false};
-  // True if cudaProfilerStart makes the steps: it waits for CUPTI. Other step boundaries never wait.
+  // True if cudaProfilerStart makes the steps. Only cudaProfilerStart waits for CUPTI.
   std::atomic<bool> boundaries_wait{false};
-  // True if a CUPTI callback waited in vain: CUPTI seems to wait for it to return. Later callbacks do not wait.
+  // True if a wait inside a CUPTI callback timed out. Later callbacks do not wait.
   std::atomic<bool> callbacks_block{false};
 
-  // Begin of the silence; stored before Owner::kOtherIsSilent.
+  // Stored before Owner::kOtherIsSilent.
   std::atomic<std::int64_t> silent_since_ns{0};
 
   SharedRequest request;
@@ -90,12 +88,12 @@ extern constinit SharedState shared;
 
 void wake_device_thread();
 
-/// Waits until done() is true; returns false after `timeout_ns`. Calls done() again when state_changed is notified.
+/// Returns false after `timeout_ns`. Calls done() again when state_changed is notified.
 template <class Done>
 bool wait_for(std::int64_t timeout_ns, const Done& done) {
   const std::int64_t until = monotonic_ns() + timeout_ns;
   for (;;) {
-    // Read the count before done(): wait() then returns at once after a change.
+    // Read the count before done(): after a change in between, wait() returns at once.
     const std::uint32_t seen = shared.state_changed.count();
     if (done()) return true;
     const std::int64_t left = until - monotonic_ns();

@@ -1,10 +1,10 @@
-// Writes events into the spool's device block.
 #pragma once
 
 #include "device/capture/converter.h"
 
 namespace profshim::device {
 
+/// Writes events into the spool's device block.
 class SpoolOutput : public EventOutput {
  public:
   void put(const Event& event, const Event* continuation) override;

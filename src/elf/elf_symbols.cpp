@@ -1,4 +1,3 @@
-// Reads the functions that an ELF file defines.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +12,7 @@
 namespace profshim::elf {
 namespace {
 
-/// Returns null if the objects are outside the file. They may be unaligned: use load().
+/// Returns null if an object lies outside the file. Use load(), since objects may be unaligned.
 template <class T>
 const std::uint8_t* within(const std::uint8_t* data, std::size_t size, std::uint64_t offset, std::uint64_t count) {
   if (offset > size || count > (size - offset) / sizeof(T)) return nullptr;

@@ -1,4 +1,3 @@
-// Maps file offsets to function names.
 #include <algorithm>
 
 #include "profshim/elf.h"

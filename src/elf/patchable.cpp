@@ -1,4 +1,3 @@
-// Decides whether a jump can replace a function's entry, and relocates the displaced instructions.
 #include <cstdio>
 #include <cstring>
 
@@ -15,7 +14,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns why [from, to) cannot be moved, or "". Sets `indirect_jump` if the code has one: its targets are unknown.
+/// Returns why [from, to) cannot be moved, or "".
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {
@@ -41,7 +40,7 @@ bool has_endbr64(const Code& code) {
   return code.size >= 4 && std::memcmp(code.bytes, kEndbr64, 4) == 0;
 }
 
-/// True for push and sub rsp, which build the stack frame: no loop goes back to before it.
+/// True for push and sub rsp.
 bool builds_frame(const std::uint8_t* code, const Instruction& instruction) {
   const std::uint8_t opcode = code[instruction.opcode_at];
   if (opcode >= 0x50 && opcode <= 0x57) return true;
@@ -75,12 +74,12 @@ class Writer {
   void address(std::uint64_t value) {
     for (int i = 0; i < 8; ++i) out_.push_back(static_cast<std::uint8_t>(value >> 8 * i));
   }
-  /// jmp [rip+0]; .quad target
+  /// Emits: jmp [rip+0]; .quad target
   void jump(std::uint64_t target) {
     bytes({0xff, 0x25, 0, 0, 0, 0});
     address(target);
   }
-  /// push [rip+2]; jmp over; .quad value: a 64-bit push that changes no register
+  /// Emits a 64-bit push that changes no register: push [rip+2]; jmp over; .quad value
   void push(std::uint64_t value) {
     bytes({0xff, 0x35, 2, 0, 0, 0, 0xeb, 8});
     address(value);
@@ -90,7 +89,7 @@ class Writer {
   std::vector<std::uint8_t>& out_;
 };
 
-/// Copies an instruction, keeping the target of a RIP-relative operand; false if the target is out of reach.
+/// Keeps the target of a RIP-relative operand. Returns false if the target is out of reach.
 bool copy_adjusted(const std::uint8_t* code, const Instruction& instruction, std::uint64_t from, std::uint64_t at,
                    std::vector<std::uint8_t>& out) {
   const std::size_t start = out.size();
@@ -143,7 +142,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   for (const Code& part : parts) {
     if (entry.refusal.empty()) entry.refusal = branches_into(part, from, from + entry.displaced, indirect_jump);
   }
-  // If the entry builds the stack frame, no jump table leads back to it.
+  // The targets of an indirect jump are unknown, but no loop goes back to an entry that builds the stack frame.
   if (entry.refusal.empty() && indirect_jump && !frame && goes_on) {
     entry.refusal = "an indirect jump in a function without a stack frame could lead back to its entry";
   }
@@ -171,7 +170,7 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
         writer.jump(target);
         break;
       case Kind::kConditional: {
-        // The inverted condition skips the jump of 14 bytes. Both forms (7x rel8, 0f 8x rel32) have the condition in
+        // The inverted condition skips the jump of 14 bytes. Both forms (7x rel8, 0f 8x rel32) hold the condition in
         // the low 4 bits of the last opcode byte.
         const std::uint8_t last_opcode = code[instruction.relative_at - 1];
         writer.bytes({static_cast<std::uint8_t>(0x70 | ((last_opcode & 0xf) ^ 1)), 14});
@@ -179,7 +178,7 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
         break;
       }
       case Kind::kCall:
-        // Push a return address in the function itself: unwinders need it.
+        // Unwinders need a return address inside the function.
         writer.push(next);
         writer.jump(target);
         break;

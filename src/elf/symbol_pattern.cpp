@@ -1,4 +1,3 @@
-// Matches patterns against function names, and demangles names.
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/elf.h"
 
-/// Demangles into pieces and never allocates. Only the static libstdc++ exports it.
+/// Never allocates. Only the static libstdc++ exports this function.
 extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* mangled,
                                                                    void (*part)(const char*, std::size_t, void*),
                                                                    void* opaque);
@@ -22,8 +21,8 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// Back references let 300 characters demangle to gigabytes. An exception may pass through the demangler, which holds no
-// resources.
+// Back references let 300 characters demangle to gigabytes. The demangler holds no resources: an exception may pass
+// through.
 constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
 void append_part(const char* part, std::size_t size, void* opaque) {
@@ -59,7 +58,7 @@ bool is_in_mangled_names(std::string_view word) {
 std::string longest_identifier(std::string_view pattern) {
   std::string_view best;
   for (std::size_t i = 0; i < pattern.size();) {
-    if (pattern[i] == '[') {  // skip a character class: it is no literal text
+    if (pattern[i] == '[') {  // a character class
       i = std::min(pattern.find(']', i), pattern.size() - 1) + 1;
       continue;
     }
@@ -67,7 +66,7 @@ std::string longest_identifier(std::string_view pattern) {
     while (end < pattern.size() && is_identifier(pattern[end])) ++end;
     const std::string_view word = pattern.substr(i, end - i);
     if (word.size() > best.size() && is_in_mangled_names(word)) best = word;
-    i = end + 1;
+    i = std::max(end, i + 1);
   }
   return std::string(best);
 }

@@ -1,5 +1,4 @@
-// A table-driven decoder of x86-64 lengths, RIP-relative operands and branches. Hand-written, since Debian's
-// libzydis-dev has no static archive, and static capstone adds 6 MB.
+// A hand-written decoder, since Debian's libzydis-dev has no static archive, and static capstone adds 6 MB.
 #include <cstring>
 
 #include "profshim/elf.h"
@@ -7,7 +6,7 @@
 namespace profshim::elf {
 namespace {
 
-// One letter per opcode says what follows it:
+// One letter per opcode says what follows the opcode:
 // . nothing   M ModRM   b imm8   w imm16   z imm16/32   v imm16/32/64   e imm16+imm8   a address-sized   m ModRM+imm8
 // y ModRM+imm16/32   j rel8   J rel32   F/G group 3 (imm8 / imm16/32 for /0 and /1)   X not an instruction   P prefix
 constexpr char kOneByte[257] =
@@ -89,7 +88,7 @@ class Decoder {
       if ((byte & 0xf0) == 0x40) {
         rex_ = byte;
         ++at_;
-        // A legacy prefix after a REX prefix cancels the REX.
+        // A legacy prefix cancels an earlier REX prefix.
         if (at_ < limit_ && is_legacy_prefix(code_[at_])) {
           rex_ = 0;
           continue;
@@ -150,7 +149,7 @@ class Decoder {
   std::size_t operand_bytes() const { return operand16_ && (rex_ & 8) == 0 ? 2 : 4; }
 
   bool relative(std::size_t bytes, Instruction::Kind kind) {
-    // With an operand-size prefix Intel reads a 32-bit offset, AMD a 16-bit one.
+    // With an operand-size prefix, Intel reads a 32-bit offset, AMD a 16-bit offset.
     if (operand16_ && (rex_ & 8) == 0) return false;
     out_.kind = kind;
     out_.relative_at = static_cast<std::uint8_t>(at_);
@@ -169,9 +168,9 @@ class Decoder {
         if (!modrm(m)) return false;
         if (opcode == 0xff) {
           const int what = m >> 3 & 7;
-          if (what == 2 || what == 3) out_.kind = Instruction::Kind::kIndirectCall;
+          if (what == 2) out_.kind = Instruction::Kind::kIndirectCall;
           if (what == 4 || what == 5) out_.kind = Instruction::Kind::kIndirectJump;
-          return what != 7;
+          return what != 3 && what != 7;  // 3: a far call, which relocate_entry() cannot move
         }
         return opcode != 0xfe || (m >> 3 & 7) <= 1;
       case 'b':

@@ -1,5 +1,5 @@
-// Implements glibc 2.35's _dl_find_object() for older releases. The C++ unwinder calls it to find an address's unwind
-// table. Linked into `make portable` alone, and hidden.
+// Implements glibc 2.35's _dl_find_object(), which the C++ unwinder calls, for older releases. Only `make portable`
+// links this file.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -36,8 +36,7 @@ int look_at(dl_phdr_info* info, std::size_t, void* argument) {
 
 }  // namespace
 
-/// Returns 0, or -1 if no loaded file has code with an unwind table at `address`. Sets only fields that the unwinder
-/// reads.
+/// Returns -1 if no loaded file has an unwind table for `address`. Sets only the fields that the unwinder reads.
 extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(void* address, dl_find_object* into) noexcept {
   Search search{reinterpret_cast<std::uintptr_t>(address), into};
   return dl_iterate_phdr(look_at, &search) == 1 ? 0 : -1;

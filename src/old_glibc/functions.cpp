@@ -1,5 +1,4 @@
-// Functions and data that glibc 2.28 lacks, and that our objects or the static C++ runtime refer to. Linked into
-// `make portable` alone. All names are hidden: the job keeps its own.
+// Functions and data that glibc 2.28 lacks, hidden from the job. Only `make portable` links this file.
 #include <pthread.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -11,10 +10,10 @@
 
 // ---- glibc 2.32
 
-/// If nonzero, the C++ runtime leaves out atomic operations: the process has one thread. Zero is always right.
+/// Nonzero lets the C++ runtime leave out atomic operations. Zero is right for any number of threads.
 HIDDEN const char __libc_single_threaded = 0;
 
-// ---- glibc 2.33: stat() and similar became functions; before, headers called __xstat() with the structure's version
+// ---- glibc 2.33: before, headers implemented stat() by __xstat()
 
 extern "C" int __xstat(int version, const char* path, struct stat* into);
 extern "C" int __fxstat(int version, int fd, struct stat* into);
@@ -47,8 +46,7 @@ HIDDEN int fstatat64(int folder, const char* path, struct stat64* into, int flag
 
 // ---- glibc 2.30
 
-/// Converts the deadline from CLOCK_MONOTONIC to CLOCK_REALTIME. Setting the wall clock during the wait moves the
-/// deadline; the C++ runtime checks its own clock afterwards.
+/// A change of the wall clock moves the deadline, but the C++ runtime checks its own clock after the wait.
 HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                   const timespec* until) {
   if (clock == CLOCK_REALTIME) return pthread_cond_timedwait(condition, mutex, until);
@@ -69,7 +67,7 @@ HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mu
 
 // ---- glibc 2.36
 
-/// std::random_device calls it. getentropy() returns 4 bytes or fails; it waits only early in the boot.
+/// Called by std::random_device. getentropy() waits only early in the boot.
 HIDDEN std::uint32_t arc4random() noexcept {
   std::uint32_t number = 0;
   while (getentropy(&number, sizeof number) != 0) {

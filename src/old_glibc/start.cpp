@@ -1,6 +1,5 @@
-// Runs the constructors of the `profshim` program on glibc before 2.34, where __libc_start_main() expects a function
-// for that. Newer start code passes none. The loader runs .preinit_array and .fini_array. Linked by `make portable`
-// alone.
+// Before glibc 2.34, __libc_start_main() expects a function that runs the program's constructors; newer start code
+// passes none. The loader runs .preinit_array and .fini_array. Only `make portable` links this file.
 namespace {
 
 using Function = void (*)(int, char**, char**);
@@ -29,7 +28,7 @@ void run_constructors(int count, char** arguments, char** environment) {
 
 }  // namespace
 
-/// Called by the start code of the C library. `loader_end` runs the destructors.
+/// `loader_end` runs the destructors.
 extern "C" __attribute__((visibility("hidden"))) int __libc_start_main(Main main, int count, char** arguments, Function,
                                                                        void (*)(), void (*loader_end)(),
                                                                        void* stack_end) {

@@ -24,11 +24,11 @@ constexpr std::uint32_t kKeptUnderPressure = 8;
 constexpr std::int64_t kRoomValid_ns = 10'000'000;
 constexpr std::int64_t kPressureValid_ns = 100'000'000;
 
-const MemoryRoom* memory_room = nullptr;  // null: only the pool's size limits memory
+const MemoryRoom* memory_room = nullptr;  // null = no bound
 constinit Room last_room;
 constinit std::int64_t room_read_ns = 0;
 constinit std::uint64_t populated_chunks = 0;
-std::vector<std::uint32_t>& held() {  // sealed chunks in sealing order
+std::vector<std::uint32_t>& held() {  // sealed chunks, oldest first
   static auto* const list = new std::vector<std::uint32_t>;
   return *list;
 }
@@ -37,8 +37,7 @@ std::vector<std::uint32_t>& unused() {
   return *list;
 }
 
-// Returns the latest end of a chunk's events; 0 = no event. Threads record events in order of end, so each run's last
-// event is enough; CUPTI's records are unordered. If an event has no end, its begin counts.
+// Threads record events in order of end, so each run's last event is enough. CUPTI's records are unordered.
 Ticks latest_end(std::uint32_t i) {
   const bool in_order = run_at(i, 1).tid != spool::kDeviceTid;
   Ticks latest = 0;
@@ -60,7 +59,7 @@ void collect_sealed() {
   std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
 }
 
-// Includes a chunk's share of the writer's index.
+// With the chunk's share of the writer's index.
 constexpr std::uint64_t kBytesPerChunk = kChunkBytes / 3 * 4;
 
 std::uint64_t held_bytes() {
@@ -69,7 +68,7 @@ std::uint64_t held_bytes() {
   return tables + kWriterBytes + populated_chunks * kBytesPerChunk;
 }
 
-// Reads the bounds every 10 or 100 ms only: that takes dozens of system calls.
+// Reads the bounds rarely, since a read takes dozens of system calls.
 Room look_for_room(std::uint32_t wanted_free) {
   if (memory_room == nullptr) return {~std::uint64_t{0}, Bound::kHostMemory};
   const bool grows = free_chunks_now() < wanted_free;
@@ -86,7 +85,7 @@ void give_back_chunks(std::uint32_t kept) {
     const std::uint32_t i = take_free_chunk();
     if (i == kNoChunk) return;
     char* const begin = reinterpret_cast<char*>(&chunk(i));
-    // Readers need the header's page. If give_back() fails, the chunk keeps its memory and stays free.
+    // Readers need the header's page.
     if (!spool_memory::give_back(begin + sizeof(ChunkHeader), begin + kChunkBytes)) return free_chunk(i);
     chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
     --populated_chunks;
@@ -113,7 +112,6 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
   const Room room = look_for_room(wanted_free);
   result.pressed_by = room.pressed_by;
   const auto wants_more = [wanted_free] { return free_chunks_now() < wanted_free && !unused().empty(); };
-  // Populates a bounded number, since the caller must also watch limits. It calls again soon.
   std::uint64_t may_populate = kPopulatedAtOnce;
   if (wants_more()) {
     const std::uint64_t held = held_bytes();

@@ -22,13 +22,13 @@ constinit std::atomic<std::uint32_t> sealed_chunks{kNoChunk};
 constinit std::atomic<std::uint32_t> free_count{0};
 constinit SpareRuns spare_runs;
 constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
-constinit std::atomic<Ticks> first_drop{0};  // see take_first_drop()
-constexpr std::uint32_t kFirstRun = 31;      // events; each later run is twice as long
-constexpr std::uint32_t kLeastRun = 7;       // events; a rest up to this gets no header
+constinit std::atomic<Ticks> first_drop{0};
+constexpr std::uint32_t kFirstRun = 31;  // events; each later run of a thread is twice as long
+constexpr std::uint32_t kLeastRun = 7;   // events; rests up to this size are not split off
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 
-// The last user of a chunk seals it. acq_rel: releases this thread's events, acquires the others'.
+// acq_rel releases this thread's events and acquires the other threads' events.
 void leave_chunk(std::uint32_t i) {
   ChunkHeader& c = chunk(i);
   if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -39,13 +39,13 @@ void leave_chunk(std::uint32_t i) {
   } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Splits a run after `room` events and returns the second part. It has no thread yet but counts as a user of the chunk.
+// Returns the second part of the run, which counts as a user of the chunk.
 RunPlace cut(RunPlace run, std::uint32_t room) {
   const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
   RunHeader& rest = run_at(run.chunk, slot);
   rest.count.store(0, std::memory_order_relaxed);
   rest.room.store(run.room - room - 1, std::memory_order_relaxed);
-  // Release publishes the header of `rest`. Pairs with for_each_run().
+  // Release publishes the header of `rest`; pairs with for_each_run().
   run_at(run.chunk, run.slot).room.store(room, std::memory_order_release);
   return {run.chunk, slot, static_cast<std::uint16_t>(run.room - room - 1)};
 }
@@ -54,8 +54,7 @@ void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
 
-// Clears live_count, then adds to the sum (release): a reader of the new sum finds no live_count, so it does not count
-// the run twice. Pairs with events_committed().
+// Clears live_count before the sum grows (release): events_committed() then counts no run twice.
 void forget_run(Thread& t) {
   t.live_count.store(nullptr, std::memory_order_release);
   events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);
@@ -98,7 +97,7 @@ RunPlace whole_chunk() {
   return {i, 1, kEventsPerChunk};
 }
 
-// First runs are short: most threads record few events.
+// First runs are short, since most threads record few events.
 RunPlace take_run(const Thread& t) {
   const std::uint32_t wanted = kFirstRun << std::min(t.runs, 8u);
   const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceTid;

@@ -1,4 +1,4 @@
-// Chunks are divided into runs: a recording thread takes a run for its events and leaves it when it is full.
+// Chunks are divided into runs. A recording thread fills one run at a time.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline spool::RunHeader& run_at(std::uint32_t i, std::uint32_t slot) {
 }
 inline Event* events_of(spool::RunHeader& run) { return reinterpret_cast<Event*>(&run) + 1; }
 
-/// Visits each run of chunk `i`. Acquire pairs with publish() and cut().
+/// Acquire pairs with publish() and cut().
 template <class Function>
 void for_each_run(std::uint32_t i, const Function& function) {
   for (std::uint32_t slot = 1; slot < spool::kSlotsPerChunk;) {
@@ -32,15 +32,14 @@ void for_each_run(std::uint32_t i, const Function& function) {
 }
 
 void free_chunk(std::uint32_t i);
-/// Returns kNoChunk if no chunk is free.
 std::uint32_t take_free_chunk();
 std::uint32_t free_chunks_now();
-/// Returns the newest sealed chunk; ChunkHeader::next links it to the older ones.
+/// ChunkHeader::next links the result, the newest chunk, to older chunks.
 std::uint32_t take_sealed_chunks();
 
-/// Ends the run of `t`, the calling thread. Seals the chunk if no other run uses it.
+/// Ends the run of `t`, the calling thread. Seals the chunk if no other run of it is in use.
 void seal_current(spool::Thread& t);
-/// Call when `t`, the calling thread, ends: offers the rest of its run to other threads.
+/// Offers the rest of the run to other threads. Called when `t`, the calling thread, ends.
 void leave_rest(spool::Thread& t);
 std::uint64_t committed_in_sealed_runs();
 /// For a new spool, while no thread records.

@@ -1,4 +1,3 @@
-// Creates this process's spool.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -81,7 +80,7 @@ void write_header(const Layout& l, const SpoolSize& size) {
   h.clock = clock_detail::kind;
   h.pid = getpid();
   h.pid_start_time = process_start_time(h.pid);
-  // Release: readers recognize a spool by its magic, which becomes visible last.
+  // Readers recognize a spool by its magic: write it last.
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(h.magic, spool::kMagic, sizeof h.magic);
 }

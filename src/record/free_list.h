@@ -1,4 +1,3 @@
-// A lock-free list of free indices (Treiber stack).
 #pragma once
 
 #include <atomic>
@@ -8,10 +7,9 @@
 
 namespace profshim::recorder {
 
-// `list` holds tag << 32 | index of the head. Each change increments the tag: a pop fails if other threads popped and
-// pushed the head meanwhile (ABA).
+// A Treiber stack of free indices. `list` holds tag << 32 | index of the head. Each change increments the tag (against
+// ABA).
 
-/// Returns kNoChunk if the list is empty.
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
   std::uint64_t head = list.load(std::memory_order_acquire);

@@ -1,4 +1,3 @@
-// The recorder's process-wide variables.
 #include "recorder_state.h"
 
 #include "profshim/recorder_control.h"

@@ -1,4 +1,3 @@
-// Where the spool's tables are in this process.
 #pragma once
 
 #include <pthread.h>
@@ -21,13 +20,13 @@ struct State {
   Anchor* anchors = nullptr;
   Event* pending = nullptr;
   char* chunks = nullptr;
-  std::atomic<std::uint32_t>* pending_next = nullptr;  // free list's links, in anonymous memory
+  std::atomic<std::uint32_t>* pending_next = nullptr;  // links of the free list
   pthread_key_t thread_end{};
   bool has_key = false;
 };
 extern constinit State state;
 
-/// Gives pages up to entry `index`, 64 KiB at a time; false without memory. Any thread may call it.
+/// Gives pages to entries up to `index`. Returns false without memory. Thread-safe.
 template <class T>
 bool ready(T* table, std::uint64_t index, std::atomic<std::uint64_t>& entries_ready) {
   if (index < entries_ready.load(std::memory_order_acquire)) return true;

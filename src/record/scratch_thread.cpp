@@ -1,4 +1,3 @@
-// Scratch thread: a private run outside the spool, to measure what recording an event costs.
 #include <sys/mman.h>
 
 #include <algorithm>

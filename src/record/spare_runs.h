@@ -1,5 +1,4 @@
-// Spare runs: unused parts of chunks and of runs of ended threads. One atomic word describes a run, so that nothing is
-// read from a chunk that may have been freed.
+// A spare run is an unused part of a chunk. One atomic word describes it, so that no thread reads a freed chunk.
 #pragma once
 
 #include <algorithm>
@@ -8,23 +7,23 @@
 
 namespace profshim::recorder {
 
-/// `slot`: place of the run's header. `room`: events that fit; 0 = no run.
+/// `slot`: of the run's header. `room`: in events; 0 = no run.
 struct RunPlace {
   std::uint32_t chunk = 0;
   std::uint16_t slot = 0;
   std::uint16_t room = 0;
 };
 
-/// For any thread; does not lock or allocate.
+/// Thread-safe; does not lock or allocate.
 class SpareRuns {
  public:
-  /// Allows one spare run per eight chunks: each keeps its chunk in use.
+  /// Allows one spare run per eight chunks, since each spare run keeps its chunk in use.
   void reset(std::uint32_t chunks) {
     for (std::atomic<std::uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
     used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
   }
 
-  /// Takes the smallest spare run. Returns room == 0 if there is none, or other threads were faster.
+  /// Takes the smallest spare run. Returns room == 0 if there is none, or if other threads were faster.
   RunPlace take() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::atomic<std::uint64_t>* best = nullptr;
@@ -41,12 +40,12 @@ class SpareRuns {
     return {};
   }
 
-  /// Returns false if all places are taken: the run stays unused until its chunk is freed.
+  /// Returns false if there is no place: the run stays unused until its chunk is freed.
   bool put(RunPlace run) {
     for (std::uint32_t i = 0; i < used(); ++i) {
       std::uint64_t empty = 0;
       if (places_[i].load(std::memory_order_relaxed) != 0) continue;
-      // Release publishes the run's header. Pairs with take().
+      // Release publishes the run's header; pairs with take().
       if (places_[i].compare_exchange_strong(empty, packed(run), std::memory_order_release)) return true;
     }
     return false;

@@ -30,7 +30,6 @@ std::uint64_t spool_bytes(const SpoolSize& size) { return lay_out(size).total; }
 bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size) {
   if (host_memory < kLeastRoom) return false;
   host_memory -= std::min(other_bytes, host_memory / 8);
-  // Each table gets at most 1/32 of the memory.
   const std::uint64_t share = host_memory / 32;
   const auto entries = [share](std::size_t bytes, std::uint32_t most) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(share / bytes, most));
@@ -40,7 +39,7 @@ bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSi
   size.definitions = entries(sizeof(spool::Definition), spool::kMaxDefinitions);
   size.pending = entries(sizeof(Event), spool::kMaxPending);
   size.chunks = 0;
-  // Leaves a quarter to the writer's index.
+  // A quarter is for the writer's index.
   const std::uint64_t budget = (host_memory - kWriterBytes) / 4 * 3, tables = spool_bytes(size);
   size.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>((budget - tables) / spool::kChunkBytes, 1u << 24));
   return true;

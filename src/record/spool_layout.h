@@ -1,4 +1,3 @@
-// Byte offsets of a spool's tables.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,7 @@
 
 namespace profshim::recorder {
 
+/// Byte offsets in the spool.
 struct Layout {
   std::uint64_t threads, arena, definitions, windows, marks, anchors, pending, chunks, total;
 };

@@ -21,13 +21,12 @@ using spool::ThreadSlot;
 
 namespace {
 
-// Value of blocks_freed when this thread last found no free block: it searches again once that changes. 0 = never.
+// Value of blocks_freed when this thread last found no free block; 0 = never.
 thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
 constinit std::atomic<std::uint32_t> blocks_used{0};  // blocks from this index on were never claimed
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
 
-// `name`: null = the calling thread's name.
 Thread* claim_block(std::int32_t tid, const char* name) {
   if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
   const std::uint32_t freed = blocks_freed.load(std::memory_order_acquire);

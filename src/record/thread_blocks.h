@@ -1,4 +1,4 @@
-// Thread blocks: each recording thread claims one (spool::Thread) in the spool.
+// Each recording thread claims a block (spool::Thread) in the spool.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,8 @@ namespace profshim::recorder {
 
 /// Destructor of the pthread key State::thread_end.
 void on_thread_end(void* block);
-/// Gives pages to the blocks; false without memory.
+/// Returns false without memory.
 bool ready_thread_blocks(std::uint32_t threads);
-/// For a new spool, while no thread records.
 void reset_thread_blocks();
 
 }  // namespace profshim::recorder

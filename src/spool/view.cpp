@@ -17,7 +17,7 @@ namespace {
 
 template <class T>
 const T& zero() {
-  // Returned for an index out of range: every structure is valid when zero.
+  // For an index out of range: every structure is valid when zero.
   alignas(64) static const char bytes[sizeof(T)] = {};
   return *reinterpret_cast<const T*>(bytes);
 }
@@ -149,7 +149,7 @@ std::vector<Anchor> View::anchors() const {
   const auto* const all = reinterpret_cast<const Anchor*>(data_ + header_->anchors_at);
   std::vector<Anchor> found;
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(made, kMaxAnchors); ++i) found.push_back(load_words(all[i]));
-  // Drop anchors overwritten since or being overwritten now. Anchor 0 is never overwritten.
+  // Drop anchors that a writer overwrote meanwhile. Anchor 0 is never overwritten.
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t made_since = header_->anchors.load(std::memory_order_relaxed);
   if (made_since < kMaxAnchors) return found;

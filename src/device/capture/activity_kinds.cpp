@@ -47,7 +47,7 @@ void ActivityKinds::enable_calls(bool runtime) {
   }
 }
 
-// A context's device must be known before the context's activity.
+// Contexts come before their activity, which needs the device of its context.
 void ActivityKinds::enable_and_dump_existing() {
   for (const std::uint32_t kind : {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}) {
     bool on = scope_.enable_and_dump(kind) == cupti::kSuccess;
@@ -63,7 +63,7 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
   if (options.external) wanted.push_back(cupti::kExternalCorrelationKind);
   if (options.memory) wanted.push_back(cupti::kMemoryKind);
   if (options.synchronization) {
-    wanted.push_back(cupti::kCudaEventKind);  // tells which cudaEventRecord a wait is for
+    wanted.push_back(cupti::kCudaEventKind);  // links waits to their cudaEventRecord
     wanted.push_back(cupti::kSynchronizationKind);
   }
   for (const std::uint32_t kind : {cupti::kMemsetKind, cupti::kMemcpyKind, cupti::kPeerCopyKind}) {
@@ -79,7 +79,7 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
 
 int ActivityKinds::enable(const CaptureOptions& options) {
   not_recorded_.clear();
-  // Allocate first: push_back() must not fail after a kind is on.
+  // push_back() must not fail after a kind is on.
   constexpr std::size_t kMostKinds = 24;
   enabled_.reserve(kMostKinds);
   const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
@@ -98,7 +98,7 @@ int ActivityKinds::enable(const CaptureOptions& options) {
   return kernels;
 }
 
-// API calls go off first, kernels last: otherwise the drain would wait for unrecorded activity.
+// Disables API calls first, kernels last: otherwise the drain would wait for activity that is not recorded.
 void ActivityKinds::disable() {
   for (const bool runtime : {false, true}) {
     for (const std::uint32_t id : enabled_calls_[runtime ? 1 : 0]) scope_.enable_call(runtime, id, false);

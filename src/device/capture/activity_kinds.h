@@ -1,4 +1,3 @@
-// Switches CUPTI's activity kinds and single API calls on and off.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +14,15 @@ class ActivityKinds {
  public:
   ActivityKinds(const ActivityScope& scope, const ApiNames& names) : scope_(scope), names_(names) {}
 
-  /// Returns the CUptiResult for kernels; unless kSuccess, no kind is on.
+  /// Returns the CUptiResult for kernels. On failure no kind is on.
   int enable(const CaptureOptions& options);
   void disable();
-  /// Forgets the kinds without calling CUPTI: another client owns them.
+  /// Does not call CUPTI, since another client now owns the kinds.
   void forget();
 
-  /// True if CUPTI reports streams made before enable().
+  /// True if CUPTI reports streams older than enable().
   bool streams_are_dumped() const { return streams_are_dumped_; }
-  /// Kinds that CUPTI refused, for users: "copies, calls of the driver".
+  /// Text for users: "copies, calls of the driver".
   const std::string& not_recorded() const { return not_recorded_; }
 
  private:

@@ -13,8 +13,9 @@ constinit std::atomic<BufferCompleted> foreign_completed{nullptr};
 
 void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);
-  *max_records = 0;                // 0 = no limit
-  seen_threads.add_this_thread();  // CUPTI 13 requests a buffer on each thread
+  *max_records = 0;  // 0 = no limit
+  // CUPTI 13 requests a buffer on each thread that makes CUDA calls.
+  seen_threads.add_this_thread();
   const BufferPool::Room room = pool != nullptr ? pool->take(requests_may_be_refused.load(std::memory_order_relaxed))
                                                 : BufferPool::Room{nullptr, 0};
   *buffer = room.data;

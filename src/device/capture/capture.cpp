@@ -5,11 +5,11 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kSlack_ns = 10'000'000'000;  // record times may be this early or late
+constexpr std::int64_t kSlack_ns = 10'000'000'000;  // tolerance of record times
 
 std::uint64_t our_time() { return ticks(); }
 
-// At least kSlack_ns: ticks are nanoseconds of CLOCK_MONOTONIC, or a TSC of up to 8 GHz.
+// Assumes a TSC of at most 8 GHz. Other ticks are nanoseconds.
 Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::kind == ClockKind::kTsc ? 8 : 1); }
 
 }  // namespace
@@ -34,8 +34,8 @@ std::string Capture::prepare(const IdPlaces& of_another_thread) {
   return {};
 }
 
-// Registers our clock once, and never after another client's: each registration gives the first kernels times of
-// CLOCK_REALTIME (seen with Kineto: pytorch#192021). Subscribers cannot register a clock.
+// Registers our clock once, and never after another client's clock: after each registration the first kernels have
+// times of CLOCK_REALTIME (seen with Kineto: pytorch#192021). Subscribers cannot register a clock.
 void Capture::register_clock() {
   if (!clock_asked_ && options_.own_clock && !scope_.is_shared() && !converter_.clock().has_foreign()) {
     clock_asked_ = true;
@@ -52,8 +52,7 @@ bool Capture::turn_on(std::int64_t now_ns) {
     refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
-  // Register again: another client may have registered since. If its buffers may still come, register process-wide to
-  // forward them.
+  // Only process-wide callbacks can forward the buffers of another client.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;
@@ -126,7 +125,7 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
     return serve_now(request, now_ns);
   } catch (...) {
     failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
-    kinds_.disable();  // also in kOff: turn_on() may have failed midway
+    kinds_.disable();  // even in kOff: turn_on() may have failed midway
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
     return -1;
@@ -171,7 +170,7 @@ std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_n
   return request.settle_before > settled_until() ? poll_interval(now_ns) : kFlushEvery_ns;
 }
 
-// Pauses between flushes grow, since each flush costs the job time.
+// The interval grows, since each flush costs the job time.
 std::int64_t Capture::poll_interval(std::int64_t now_ns) const {
   return std::clamp((now_ns - waiting_since_ns_) / 4, kPollEvery_ns, kFlushEvery_ns / 4);
 }

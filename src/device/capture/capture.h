@@ -1,5 +1,4 @@
-// Capture switches CUPTI on and off, waits for device activity, and yields to other clients. For tests, it has no
-// thread, and the caller passes the time. Runs on the device thread, unless noted.
+// Capture controls CUPTI. It runs on the device thread, unless noted.
 //
 //  off --> on --(window ends: all kinds go off)--> draining --(all activity delivered)--> off
 #pragma once
@@ -26,31 +25,29 @@ class Capture {
   enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
 
   static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
-  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // first pause while a window waits for activity
+  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // first interval of flushes, if a window waits
   static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // longest wait for missing activity
-  static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // the same at process end, without progress
-  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // the same without progress or buffers at CUPTI
+  static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // at process end, without progress
+  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // without progress or buffers at CUPTI
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
   ~Capture();
 
-  /// Registers nothing, since that would keep other clients out. Returns "" or why CUPTI is unusable.
-  /// `of_another_thread`: see ThreadIds::learn(). Call it after cuInit: without a usable driver, cuptiGetVersion of
-  /// CUPTI 13.2.23 to 13.2.86 recurses without end.
+  /// Returns "" or why CUPTI is unusable. Registers nothing: that would keep other clients out. Call after cuInit:
+  /// without a driver, cuptiGetVersion of CUPTI 13.2.23 to 13.2.86 recurses without end.
   std::string prepare(const IdPlaces& of_another_thread);
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
 
-  /// Brings CUPTI into the requested state. Returns the nanoseconds until the next call is due; -1 = when the request
-  /// changes. If memory is out, gives up CUPTI: see failure().
+  /// Returns the nanoseconds until the next call is due; -1 = when the request changes.
   std::int64_t serve(const CaptureRequest& request, std::int64_t now_ns) noexcept;
-  /// Why CUPTI was given up, or "".
+  /// "" = none.
   const char* failure() const { return failure_; }
 
   /// Thread-safe.
   State state() const { return state_.load(std::memory_order_acquire); }
-  /// All activity launched before this time was delivered or given up. Thread-safe.
+  /// Activity launched before this time was delivered or given up. Thread-safe.
   Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
   bool take_overflow();
   /// Thread-safe.
@@ -99,7 +96,7 @@ class Capture {
   std::string refusal_;
   const char* failure_ = "";
   bool clock_asked_ = false;
-  bool has_recorded_ = false;   // we or another client, in this process
+  bool has_recorded_ = false;   // true also if another client has recorded
   bool keeps_buffers_ = false;  // this CUPTI keeps complete buffers
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;

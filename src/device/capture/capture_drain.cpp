@@ -1,18 +1,16 @@
-// Capture: the end of a recording, and the handover to another client.
 #include <algorithm>
 
 #include "capture.h"
 
 namespace profshim::device {
 
-// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h), but these may also hold records
-// of ended calls.
+// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h).
 Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-// Disables all kinds at once. Otherwise a job that launches ahead of its device is slowed down, and no flush returns a
-// buffer: each holds a running launch. CUPTI still completes earlier records.
+// Disables all kinds at once. If a job launches ahead of its device, each buffer would otherwise hold a running launch,
+// and no flush would return a buffer. CUPTI still completes earlier records.
 void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
   kinds_.disable();
@@ -22,24 +20,23 @@ void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
 
 void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   flush(0, now_ns, false);
-  // Ending the subscription would lose the buffers of later launches: wait for them.
+  // Wait for all buffers of a subscription: its end loses them.
   const bool stays_subscribed = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
   const bool all_here = settled_until() >= drain_until_ && !stays_subscribed;
-  // If CUPTI has no buffer, missing records never come. Wait kQuietTime_ns, since kernels that the hardware event
-  // system times may hold no buffer.
+  // Wait kQuietTime_ns even if CUPTI has no buffer: kernels timed by the hardware event system may hold none.
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
   const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuietTime_ns;
   const bool timed_out = now_ns - waiting_since_ns_ >= kTimeout_ns ||
                          (request.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitTimeout_ns);
-  // All awaited launches have ended: records that a forced flush does not bring never come.
+  // Once all awaited launches have ended, only the forced flush in end_drain() may still bring records.
   const bool all_ended =
       request.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
   if (!all_here && !nothing_left && !timed_out && !all_ended && !(request.finish && request.abrupt)) return;
   end_drain(request, all_here, now_ns);
 }
 
-// A forced flush also takes incomplete records of other subscribers: beside them, only the process's end forces one. If
-// it brings buffers without incomplete records, this CUPTI keeps complete buffers: later drains ignore them.
+// A forced flush also takes incomplete records of other subscribers. If it brings buffers but loses nothing, this CUPTI
+// keeps complete buffers: later drains ignore buffers.
 void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns) {
   const bool forced = request.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
@@ -52,8 +49,7 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   state_.store(State::kOff, std::memory_order_release);
 }
 
-// Ends a subscription, which loses its remaining buffers, and counts those that CUPTI took before `until`. In
-// process-wide form, buffers come back later.
+// The end of a subscription loses its buffers. Process-wide buffers come back later.
 void Capture::leave(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;
@@ -62,7 +58,7 @@ void Capture::leave(Ticks until) {
   converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
 }
 
-// Drops late buffers: only process-wide functions could read them, and these keep subscribers out.
+// Reads no late buffer: that needs process-wide functions, which keep subscribers out.
 void Capture::discard_completed() {
   for (const BufferPool::Filled& buffer : pool_.take_completed()) {
     converter_.losses().kept_buffers += buffer.valid > 0;
@@ -70,7 +66,7 @@ void Capture::discard_completed() {
   }
 }
 
-// Writes off CUPTI's buffers: the other client gets them, and may free them.
+// Writes off the buffers at CUPTI: the other client may free them.
 void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
   if (state() == State::kOn || state() == State::kDraining) {
     if (request.yielded_too_late) {
@@ -87,7 +83,7 @@ void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
     if (!request.yielded_too_late) api_.flush_all(cupti::kFlushForced);
     take_records(now_ns, true, true);
   }
-  has_recorded_ = true;  // the other client records
+  has_recorded_ = true;
   // After a forced flush the remaining buffers are empty.
   const std::uint64_t kept = pool_.write_off_outstanding(kEverything);
   if (request.yielded_too_late) converter_.losses().kept_buffers += kept;

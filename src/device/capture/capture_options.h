@@ -1,4 +1,3 @@
-// Options of Capture, fixed for the process.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +8,13 @@ namespace profshim::device {
 struct CaptureOptions {
   std::size_t buffers = 16;
   std::size_t buffer_bytes = 1 << 20;
-  std::size_t table_bytes = 16 << 20;  // for the tables of Converter
+  std::size_t table_bytes = 16 << 20;  // limit of Converter's tables
   bool whole_graphs = false;           // one record per graph launch, not per node
   bool memory = false;                 // allocations and releases
   bool synchronization = false;        // waits of host and streams
   bool external = false;               // NCCL's external correlation ids
-  bool own_clock = true;               // CUPTI may get our clock
-  std::string dump_folder;             // for raw buffers; "" = nowhere
+  bool own_clock = true;               // may register our clock
+  std::string dump_folder;             // for raw buffers; "" = no dump
 };
 
 }  // namespace profshim::device

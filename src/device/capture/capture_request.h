@@ -1,4 +1,3 @@
-// The state into which Capture::serve() brings CUPTI.
 #pragma once
 
 #include "device/cupti/api.h"
@@ -6,13 +5,14 @@
 
 namespace profshim::device {
 
+/// The state into which Capture::serve() brings CUPTI.
 struct CaptureRequest {
   bool on = false;
-  Ticks off_at = 0;         // if off: activity launched before this is wanted
-  Ticks settle_before = 0;  // a window waits for activity launched before this
+  Ticks off_at = 0;         // valid if not `on`: activity launched before this time is wanted
+  Ticks settle_before = 0;  // a window waits for activity launched before this time
   bool yield = false;
-  bool yielded_too_late = false;              // the other client began before we stopped: call no CUPTI
-  TimestampCallback foreign_clock = nullptr;  // another client's
+  bool yielded_too_late = false;              // the other client began before we stopped: do not call CUPTI
+  TimestampCallback foreign_clock = nullptr;  // of another client
   bool finish = false;
   bool abrupt = false;  // do not wait for running activity
 };

@@ -12,11 +12,10 @@ namespace {
 
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
-constexpr std::size_t kMostRecords = 8;  // kept cudaEventRecords of an event, for waits in later buffers
-// Bytes of one entry in each table, with allocator overhead.
+constexpr std::size_t kMostRecords = 8;  // cudaEventRecords per event, kept for waits in later buffers
+// Sum over the tables of one entry with allocator overhead.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
-/// Returns how many bytes of a record we read.
 std::size_t bytes_of(std::uint32_t kind) {
   switch (kind) {
     case cupti::kRuntimeKind:
@@ -94,7 +93,7 @@ void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit
 }
 
 void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
-  // First pass: records that the second pass needs. They may lie in later buffers.
+  // The second pass needs these records, which may lie in later buffers.
   for (const BufferPool::Filled& buffer : buffers) {
     each_record(buffer, [this](const cupti::Record* record) {
       if (record == nullptr) return;
@@ -131,7 +130,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
   if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// Runs after a flush: until then CUPTI may hold a wait's cudaEventRecord, and the context's device may be unknown.
+// Called after a flush: before it, CUPTI may still hold the cudaEventRecord of a wait.
 void Converter::convert_synchronizations() {
   for (auto& [event, records] : event_records_) {
     const CorrelationOrder order(records.back().correlation);
@@ -156,7 +155,7 @@ void Converter::end_round(bool flushed, bool last) {
   if (!synchronizations_.empty()) convert_synchronizations();
   for (auto& [thread, held] : held_) {
     std::erase_if(held, [&](const HeldCall& call) {
-      // A runtime call around the held call may still run, or lie in an unfilled buffer.
+      // Keep calls until the second flush: the runtime call around the held call may still run.
       if (!last && call.flushes == flushes_) return false;
       output_.put(call.event, nullptr);
       return true;
@@ -240,7 +239,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
-  // With several contexts it is unknown for which one the call waited.
+  // Among several contexts, the one that the call waited for is unknown.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }
@@ -265,13 +264,13 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (const auto held = held_.find(r.thread); held != held_.end()) {
     replaced = settle_nested_calls(event, entry.role, held->second);
   }
-  // The driver call was already put out as the launch.
+  // The driver call was put out as the launch.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
 }
 
-// Drops held driver calls inside the runtime call `outer`, except launches with another correlation id; puts out the
-// others. Returns true if a dropped call had the correlation id of `outer`.
+// Drops driver calls inside the runtime call `outer`, except launches with another correlation id. Returns true if a
+// dropped call had the correlation id of `outer`.
 bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;

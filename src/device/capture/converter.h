@@ -1,4 +1,3 @@
-// Turns CUPTI's records into events of the spool's device block.
 #pragma once
 
 #include <cstddef>
@@ -33,31 +32,31 @@ class EventOutput {
 struct Losses {
   ImpossibleTimes times;
   std::uint64_t unknown_kinds = 0;  // records of kinds not enabled
-  std::uint64_t truncated = 0;      // buffers cut inside a record, or unreadable
+  std::uint64_t truncated = 0;      // buffers cut inside a record
   std::uint64_t by_cupti = 0;
-  std::uint64_t launches = 0;               // launches without their activity
-  std::uint64_t graphs = 0;                 // of these: graph launches without nodes
-  std::uint64_t uncertain_graph_nodes = 0;  // perhaps tied to another launch
-  std::uint64_t kept_buffers = 0;           // still at CUPTI when recording ended
-  std::uint64_t flushes = 0;                // refused flushes: records may be missing
+  std::uint64_t launches = 0;  // launches without their activity
+  std::uint64_t graphs = 0;    // part of `launches`
+  std::uint64_t uncertain_graph_nodes = 0;
+  std::uint64_t kept_buffers = 0;  // still at CUPTI when recording ended
+  std::uint64_t flushes = 0;
   bool operator==(const Losses&) const = default;
 };
 
+/// Turns CUPTI's records into events.
 class Converter {
  public:
-  /// `table_bytes`: approximate limit of the tables kept between records.
+  /// `table_bytes`: approximate limit.
   Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes);
 
-  /// Leaves out records with times outside [earliest, latest]. `now_ns`: CLOCK_MONOTONIC.
+  /// Drops records with times outside [earliest, latest]. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
-  /// `flushed`: CUPTI has returned all complete records. `last`: no record follows, so puts out all held calls.
+  /// `flushed`: CUPTI has returned all complete records. `last`: no record follows.
   void end_round(bool flushed, bool last);
 
-  /// Returns the begin of the oldest held call, or LaunchTracker::kNothing.
+  /// Returns the begin of the oldest HeldCall, or LaunchTracker::kNothing.
   Ticks oldest_held() const;
 
-  /// CUPTI may tie graph nodes to wrong launches from now on.
   void graph_joins_are_uncertain() { graph_joins_uncertain_ = true; }
 
   LaunchTracker& launches() { return launches_; }

@@ -1,4 +1,3 @@
-// Converter's functions for records other than API calls.
 #include <algorithm>
 
 #include "converter.h"
@@ -52,7 +51,7 @@ void Converter::note_activity(Event& event, std::uint32_t graph) {
   launches_.on_activity(event.gpu.correlation, graph);
 }
 
-// Activity without valid times may still run: it does not count as finished.
+// Activity without valid times does not count as finished: it may still run.
 template <class Record>
 bool Converter::convert_activity_times(const Record& r, Event& event) {
   if (!convert_times(r.start, r.end, event)) return false;
@@ -113,11 +112,10 @@ void Converter::on_memset(const cupti::MemsetRecord& r) {
 
 void Converter::on_graph(const cupti::GraphRecord& r) {
   Event event = activity_event(HookId::kGraphRun, r);
-  note_activity(event, 0);  // the whole graph: no nodes follow
+  note_activity(event, 0);  // 0: no nodes follow the record of the whole graph
   if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
-// Returns the last cudaEventRecord before the wait, by correlation id, or null.
 const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
   const auto made = event_records_.find(key(wait.context, wait.event));
   if (made == event_records_.end()) return nullptr;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "profshim-cupti-1";
 constexpr int kInvalidKind = 21;  // CUPTI_ERROR_INVALID_KIND
 
-/// Returns the offset of the name pointer; 0 = none.
+/// Returns 0 if the record has no name pointer.
 std::size_t name_offset(std::uint32_t kind) {
   switch (kind) {
     case cupti::kKernelKind:

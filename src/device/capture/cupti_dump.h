@@ -1,4 +1,4 @@
-// Files of raw CUPTI buffers of a real GPU, for tests without a GPU (tests/recordings). Machine byte order:
+// Files of raw CUPTI buffers, for tests without a GPU (tests/recordings). Machine byte order:
 //  "profshim-cupti-1", u32 CUPTI version
 //  per buffer  u32 record count, u32 bytes, u32 offset of each record, the bytes,
 //              u32 name count, per name u32 offset of its pointer, u32 length, text
@@ -14,7 +14,7 @@
 
 namespace profshim::device {
 
-/// Writes FOLDER/cupti-PID.bin (debug.cupti_dump).
+/// Writes FOLDER/cupti-PID.bin.
 class RecordingFile {
  public:
   RecordingFile(const std::string& folder, std::uint32_t version);
@@ -29,14 +29,14 @@ class RecordingFile {
   std::uint64_t room_ = 64ull << 20;
 };
 
-/// Reads the file, for tests.
+/// Used by tests only.
 class Recording {
  public:
-  /// Returns null if the file is missing or damaged.
+  /// Returns null on error.
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();
-  /// Replaces cuptiActivityGetNextRecord for buffers of Recording objects. Not thread-safe.
+  /// Replaces cuptiActivityGetNextRecord. Not thread-safe.
   static int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record);
   ~Recording();
 

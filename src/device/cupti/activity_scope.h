@@ -1,6 +1,6 @@
-// CUPTI's activity API for one client, in two forms. Process-wide (cuptiActivityEnable): one client per process.
-// Subscriber (cuptiActivityEnable_v2, since 13.3): clients record side by side. After a call of one form, the other
-// form returns CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (read in the library of 13.3.75).
+// CUPTI's activity API has process-wide functions (cuptiActivityEnable) for one client, and since 13.3 functions for
+// several subscribers (cuptiActivityEnable_v2). After a call of one form, the other form returns
+// CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (read in the library of 13.3.75).
 #pragma once
 
 #include <atomic>
@@ -24,22 +24,22 @@ class ActivityScope {
   ActivityScope(const ActivityScope&) = delete;
   ActivityScope& operator=(const ActivityScope&) = delete;
 
-  /// Registers `callbacks` as a subscriber. If CUPTI refuses or `of_process`, registers process-wide. Call it again if
-  /// another client may have registered callbacks.
+  /// Registers as a subscriber, or process-wide if CUPTI refuses or `of_process`. Call open() again if another client
+  /// may have registered callbacks.
   int open(const BufferCallbacks& callbacks, bool of_process = false);
-  /// Unsubscribes, so that process-wide clients can record. Buffers at CUPTI are lost.
+  /// Unsubscribes. Loses the buffers at CUPTI.
   void close();
-  /// True if other subscribers may record beside us. Thread-safe.
+  /// True if subscribed. Thread-safe.
   bool is_shared() const { return subscriber_.load(std::memory_order_relaxed) != nullptr; }
 
   int enable(std::uint32_t kind) const;
-  /// Also reports existing devices, contexts or streams; enable() reports only new ones (cupti_activity.h).
+  /// Also reports existing devices, contexts or streams.
   int enable_and_dump(std::uint32_t kind) const;
   int disable(std::uint32_t kind) const;
   /// Returns kNotSupported before CUPTI 12.5.
   int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
-  /// Returns how many records CUPTI dropped since the last call.
+  /// Counts since the last call.
   std::size_t dropped_records() const;
 
   /// Thread-safe; no effect before open().
@@ -51,9 +51,9 @@ class ActivityScope {
 
   const CuptiApi& api_;
   std::atomic<void*> subscriber_{nullptr};
-  std::atomic<bool> of_process_{false};  // stays true until the process ends
-  // Counts threads in push_external() or pop_external(): close() clears subscriber_, then waits for them. Sequentially
-  // consistent: a thread sees null, or close() sees its count.
+  std::atomic<bool> of_process_{false};
+  // Counts threads in push_external() or pop_external(), for which close() waits. Sequentially consistent: either the
+  // thread sees subscriber_ == null, or close() sees the thread's count.
   std::atomic<int> external_calls_{0};
 };
 

@@ -1,4 +1,3 @@
-// The CUPTI functions that we call, from the process's one libcupti. Missing functions are null.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +16,12 @@ using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8
 using ApiCallback = void (*)(void* user, int domain, std::uint32_t callback_id, const void* data);
 using TimestampCallback = std::uint64_t (*)();
 
-/// Since CUPTI 13.3. The last parameter is not read.
+// Since CUPTI 13.3.
 using SubscriberBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*);
 using SubscriberBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
 using profshim::cupti::SubscriberParameters;
 
-// member | symbol | parameters; all return a CUptiResult.
+// member | symbol | parameters. All functions return a CUptiResult.
 #define PROFSHIM_CUPTI_FUNCTIONS(ROW)                                                                          \
   ROW(get_version, cuptiGetVersion, std::uint32_t* version)                                                    \
   ROW(result_string, cuptiGetResultString, int result, const char** text)                                      \
@@ -60,6 +59,7 @@ using profshim::cupti::SubscriberParameters;
   ROW(push_external_v2, cuptiActivityPushExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t id)       \
   ROW(pop_external_v2, cuptiActivityPopExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t* last)
 
+/// Missing functions are null.
 struct CuptiApi {
 #define PROFSHIM_CUPTI_MEMBER(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
   PROFSHIM_CUPTI_FUNCTIONS(PROFSHIM_CUPTI_MEMBER)
@@ -70,10 +70,9 @@ struct CuptiApi {
            next_record != nullptr;
   }
   bool has_subscriber_api() const;
-  /// True if several subscribers can record at a time. Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update
-  /// 1, which fixes a crash (release notes).
+  /// Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which fixes a crash (release notes).
   bool subscribers_share = false;
-  /// Returns the name ("CUPTI_ERROR_...") or number of an error, with a likely cause.
+  /// Adds a likely cause.
   std::string text_of(int result) const;
 };
 

@@ -10,7 +10,7 @@ namespace profshim::device {
 namespace {
 constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
 
-/// All threads get this buffer when memory is out: CUPTI before 12.9 crashes on null.
+/// Buffer of all threads when memory is out: CUPTI before 12.9 crashes on null.
 alignas(kAlignment) constinit std::uint8_t last_resort[64 << 10] = {};
 }  // namespace
 
@@ -24,7 +24,7 @@ BufferPool::~BufferPool() {
   }
 }
 
-// Uses the job's allocator: a client that takes over CUPTI may free() our buffers.
+// aligned_alloc(), since a client that takes over CUPTI may free() our buffers.
 bool BufferPool::add() {
   const std::uint32_t index = made_.load(std::memory_order_relaxed);
   if (index >= kMostBuffers) return false;
@@ -53,7 +53,7 @@ bool BufferPool::make(std::size_t count, std::size_t bytes) {
 bool BufferPool::make_more() {
   if (to_make_ == 0) return false;
   if (!add()) {
-    to_make_ = 0;  // go on with fewer
+    to_make_ = 0;
     return false;
   }
   --to_make_;
@@ -98,7 +98,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
     if (index == kNone) {
-      // Two threads must not share a buffer: reuse a full buffer, whose records are lost.
+      // Reuse a full buffer, whose records are lost: two threads must not share a buffer.
       index = pop(completed_);
       if (index == kNone) return take_unread();
       overwritten_.fetch_add(1, std::memory_order_relaxed);
@@ -109,7 +109,6 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
   return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
-// Uses the job's allocator, as add() does.
 BufferPool::Room BufferPool::take_unread() {
   for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     Place free = Place::kFree;
@@ -154,7 +153,7 @@ bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_for
   if (data == nullptr) return true;
   const std::uint32_t index = index_of(data);
   if (index == kNone && complete_unread(data, valid)) return true;
-  // The device thread may write off the buffer at the same time: the exchange decides.
+  // The device thread may write off the buffer at the same time.
   Place outstanding = Place::kOutstanding;
   if (index == kNone || !slots_[index].place.compare_exchange_strong(outstanding, Place::kCompleting)) {
     if (counts_foreign) foreign_.fetch_add(1, std::memory_order_relaxed);

@@ -1,5 +1,4 @@
-// Host buffers for CUPTI, without locks. take() and complete() are thread-safe. Other functions run on the device
-// thread, or before it starts.
+// Host buffers for CUPTI. take() and complete() are thread-safe and take no locks.
 #pragma once
 
 #include <atomic>
@@ -19,21 +18,21 @@ class BufferPool {
   };
   struct Counts {
     std::uint64_t refused = 0;
-    std::uint64_t reserved = 0;     // requests that got a reserve, full or unread buffer
-    std::uint64_t overwritten = 0;  // full buffers reused before they were read
-    std::uint64_t unread = 0;       // buffers with records that were never read (lost)
-    std::uint64_t foreign = 0;      // buffers of other clients, returned to us
+    std::uint64_t reserved = 0;     // requests that got no free buffer
+    std::uint64_t overwritten = 0;  // full buffers that were reused unread
+    std::uint64_t unread = 0;       // Unread buffers that CUPTI filled
+    std::uint64_t foreign = 0;
     bool operator==(const Counts&) const = default;
   };
 
-  /// make() adds this many buffers, for take() when no other is free.
+  /// Number of extra buffers, for take() when no other is free.
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
-  /// Makes the reserve and only kAtFirst of `count` buffers: a step waits, and touching memory takes time. Later calls
-  /// do nothing. Returns false if no buffer was made.
+  /// Makes kReserve + kAtFirst buffers; make_more() makes the rest, since a step waits for make(). Idempotent. Returns
+  /// false if no buffer was made.
   bool make(std::size_t count, std::size_t bytes);
-  /// Makes one buffer. Returns false if all are made, or memory is out.
+  /// Returns false if no buffer is left to make, or memory is out.
   bool make_more();
   std::size_t bytes() const { return bytes_; }
 
@@ -41,19 +40,18 @@ class BufferPool {
     std::uint8_t* data;
     std::size_t bytes;
   };
-  /// Returns a free buffer. If none is free, returns null if `may_refuse`, else a reserve buffer, a full buffer (its
-  /// records are lost) or an Unread buffer.
+  /// If no buffer is free, returns null if `may_refuse`, else a reserve, full or Unread buffer.
   Room take(bool may_refuse);
-  /// `valid`: bytes of records. Returns false if the buffer is not ours (counted if `counts_foreign`).
+  /// `valid`: bytes of records. Returns false if the buffer is not ours.
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
-  /// Returns when CUPTI took its oldest buffer, or kNoneOutstanding.
+  /// Returns when CUPTI took the oldest buffer that it still has, or kNoneOutstanding.
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
-  /// Takes the buffers that CUPTI returned, oldest first.
+  /// Returns the oldest first.
   std::vector<Filled> take_completed();
   void recycle(std::uint8_t* data);
-  /// Gives up outstanding buffers: another client may free them. Returns how many CUPTI took before `before`.
+  /// Gives up outstanding buffers. Returns how many CUPTI took before `before`.
   std::uint64_t write_off_outstanding(Ticks before);
 
   Counts counts() const;
@@ -69,7 +67,7 @@ class BufferPool {
     std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
-  /// A buffer for requests while CUPTI has all other buffers. Its records are lost.
+  /// A buffer for a request when CUPTI has all other buffers. Its records are lost.
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};
@@ -92,7 +90,7 @@ class BufferPool {
   std::atomic<std::uint32_t> made_{0};
   Slot slots_[kMostBuffers];
   List free_{kNone}, reserve_{kNone}, completed_{kNone};
-  std::atomic<Unread*> unread_list_{nullptr};  // only ever grows
+  std::atomic<Unread*> unread_list_{nullptr};  // never shrinks
   std::atomic<std::uint64_t> refused_{0}, reserved_{0}, overwritten_{0}, unread_{0}, foreign_{0};
 };
 

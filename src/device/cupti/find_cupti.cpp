@@ -76,7 +76,6 @@ void* open_library(FoundCupti& found) {
     return dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   }
   if (const char* const wanted = std::getenv("PROFSHIM_CUPTI"); wanted != nullptr && *wanted != 0) {
-    // The user chose this library: no other is tried.
     return try_open(wanted, found);
   }
   for (const std::string& path : in_folders(libraries)) {

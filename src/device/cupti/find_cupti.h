@@ -1,4 +1,3 @@
-// Finds and opens libcupti.
 #pragma once
 
 #include <string>
@@ -12,8 +11,8 @@ struct FoundCupti {
   std::string path;
   std::string problem;  // "" = found
 };
-/// Search order: the mapped libcupti, $PROFSHIM_CUPTI, near the mapped libcudart, by SONAME from the driver's version
-/// down, toolkits. Never loads a second copy.
+/// Search order: the mapped libcupti (never loads a second copy), $PROFSHIM_CUPTI, near the mapped libcudart, SONAMEs
+/// from the driver's version down, toolkits.
 FoundCupti find_cupti();
 
 }  // namespace profshim::device

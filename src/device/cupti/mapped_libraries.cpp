@@ -17,13 +17,13 @@ Function in_mapped(std::string_view library, const char* symbol) {
   void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* const address = dlsym(handle, symbol);
-  dlclose(handle);  // the process keeps the library open
+  dlclose(handle);
   return reinterpret_cast<Function>(address);
 }
 
 }  // namespace
 
-// Collects the paths only: dl_iterate_phdr() holds dlopen()'s lock during callbacks.
+// Only collects paths: dl_iterate_phdr() holds dlopen()'s lock during callbacks.
 std::vector<std::string> mapped_libraries() {
   std::vector<std::string> paths;
   dl_iterate_phdr(
@@ -37,7 +37,7 @@ std::vector<std::string> mapped_libraries() {
   return paths;
 }
 
-// Wheels repaired by auditwheel have a hash in the name (libcupti-1a2b3c.so.12).
+// Wheels repaired by auditwheel have names such as libcupti-1a2b3c.so.12.
 std::string find_library(const std::vector<std::string>& libraries, std::string_view prefix) {
   const auto found = std::find_if(libraries.begin(), libraries.end(), [prefix](const std::string& path) {
     const std::string name = base_name(path);
@@ -47,7 +47,7 @@ std::string find_library(const std::vector<std::string>& libraries, std::string_
   return found == libraries.end() ? std::string() : *found;
 }
 
-// A second cuInit waits for the first and returns its result.
+// A second cuInit waits for the first.
 std::string wait_for_devices() {
   const auto init = in_mapped<int (*)(unsigned)>("libcuda", "cuInit");
   const auto count = in_mapped<int (*)(int*)>("libcuda", "cuDeviceGetCount");

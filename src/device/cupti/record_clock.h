@@ -1,4 +1,3 @@
-// Converts times of CUPTI's records to our ticks.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +7,21 @@
 
 namespace profshim::device {
 
-/// Record times come from our timestamp callback, another client's, or CLOCK_REALTIME. Even with a callback, some
-/// records have CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021: about a day off).
+/// Converts times of CUPTI's records to ticks. Even if CUPTI has a timestamp callback, some records have times of
+/// CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021).
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();
-  /// `ours`: CUPTI has our callback.
+  /// `ours`: CUPTI has our timestamp callback.
   void use_ticks(bool ours) { ours_ = ours; }
-  /// `clock`: another client's timestamp callback; null = none. add() calls it, as CUPTI does.
+  /// `clock`: another client's timestamp callback, called by add(); null = none.
   void use_foreign(Foreign clock);
   bool has_foreign() const { return foreign_ != nullptr; }
   const char* name() const;
-  /// Adds a reading of all clocks, if both clocks of `anchor` rose. Conversion needs two readings.
+  /// Conversion needs two readings. Ignores `anchor` if its ticks or CLOCK_REALTIME did not rise.
   void add(const Anchor& anchor);
-  /// Converts by the first clock that puts the time into [earliest, latest], else by the current one. Returns 0 if it
-  /// cannot convert.
+  /// Tries the current clock, then all others, until the result is inside [earliest, latest]. Returns 0 if it cannot
+  /// convert.
   Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:
@@ -37,7 +36,7 @@ class RecordClock {
 
   static constexpr std::size_t kMost = 256;
   std::vector<Moment> moments_;
-  std::size_t foreign_since_ = 0;  // index of the first moment with the current foreign_
+  std::size_t foreign_since_ = 0;  // index of the first moment with foreign_
   Foreign foreign_ = nullptr;
   bool ours_ = false;
 };

@@ -1,5 +1,5 @@
-// The fields of CUPTI's records that we read. From 11.8 to 13.0, CUPTI only added fields at the end: these
-// prefixes fit all releases. tests/unit/device checks them against installed vendor headers.
+// The fields of CUPTI's records that we read. From 11.8 to 13.0, CUPTI only added fields at the end: these prefixes fit
+// all releases. tests/unit/device checks the prefixes against vendor headers.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace profshim::device::cupti {
 enum Kind : std::uint32_t {
   kMemcpyKind = 1,
   kMemsetKind = 2,
-  kKernelKind = 3,  // CUPTI_ACTIVITY_KIND_KERNEL serializes kernels: read, but never switched on
+  kKernelKind = 3,  // never enabled: CUPTI_ACTIVITY_KIND_KERNEL serializes kernels
   kDriverKind = 4,
   kRuntimeKind = 5,
   kDeviceKind = 8,
@@ -45,7 +45,7 @@ inline constexpr int kDriverDomain = 1, kRuntimeDomain = 2;
 inline constexpr int kOurExternalKind = 5;  // CUSTOM2
 /// CUpti_ActivityFlag
 inline constexpr std::uint32_t kFlushForced = 1;
-/// First cuptiGetVersion() that accepts null for a requested buffer.
+/// First cuptiGetVersion() that accepts a null buffer.
 inline constexpr std::uint32_t kMayRefuseBuffers = 27;
 /// cuptiGetVersion() of 13.0 and of 13.1 update 1.
 inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kFixedGraphs = 130101;
@@ -194,7 +194,7 @@ struct DeviceRecord {
   std::uint32_t id;
   std::uint32_t ecc;
   std::uint8_t uuid[16];
-  const char* name;  // never freed: 13.2 wants clients to free it, but up to 12 it is shared
+  const char* name;  // never freed: CUPTI 13.2 wants clients to free names, but names are shared up to CUPTI 12
   std::uint8_t visible, is_mig, reserved[6];
   std::uint32_t gpu_instance, compute_instance;
   std::uint8_t mig_uuid[16];

@@ -13,11 +13,11 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1536;  // searched bytes of a thread control block
-constexpr std::size_t kSelfAt = 0x10;      // x86-64 ABI of thread-local storage: tcbhead_t::self
+constexpr std::size_t kBlockBytes = 1536;  // searched part of a thread control block
+constexpr std::size_t kSelfAt = 0x10;      // tcbhead_t::self (x86-64 ABI)
 constexpr std::size_t kMostThreads = 4096;
 
-// Returns false, without a fault, if the address is unreadable.
+// An unreadable address raises no fault.
 bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
   const iovec local{into, bytes};
   const iovec remote{reinterpret_cast<void*>(address), bytes};
@@ -77,7 +77,7 @@ std::int32_t ThreadIds::tid_at(std::uintptr_t address) const {
   if (!read_own(address + kSelfAt, &self, sizeof self) || self != address) return 0;
   std::int32_t tid = 0;
   if (!read_own(address + id_at_, &tid, sizeof tid) || tid <= 0) return 0;
-  // A block that the C library keeps for reuse still holds its last thread's id.
+  // The C library keeps blocks of ended threads for reuse, with the last id.
   return syscall(SYS_tgkill, getpid(), tid, 0) == 0 ? tid : 0;
 }
 

@@ -1,4 +1,4 @@
-// Finds the gettid() of a CUDA call's thread. CUPTI tells only the low 32 bits of pthread_self() (the raw thread).
+// Finds the gettid() of a thread by its raw thread: the low 32 bits of pthread_self(), in CUPTI's records.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,11 @@
 
 namespace profshim::device {
 
-/// Remembers threads that ran our code inside CUDA calls, even after they ended. Lock-free. If two threads had the same
-/// address, the newer counts.
+/// Remembers threads that ran our code inside CUDA calls, even after they ended. Lock-free.
 class SeenThreads {
  public:
   void add_this_thread();
-  /// Returns gettid(), or 0.
+  /// Returns 0 if unknown.
   std::int32_t of(std::uint32_t raw_thread) const;
 
  private:
@@ -23,22 +22,21 @@ class SeenThreads {
   std::atomic<std::uint32_t> count_{0};
 };
 
-/// Places in a thread control block, in units of four bytes.
+/// Bit n: offset 4 n in a thread control block.
 using IdPlaces = std::bitset<384>;
-/// Returns the places that hold the calling thread's id, some by chance. Empty except on x86-64. Thread-safe.
+/// Returns the offsets that hold the calling thread's id, some by chance. Empty except on x86-64. Thread-safe.
 IdPlaces id_places_of_this_thread();
 
-/// Searches writable memory for thread control blocks. Learns from known threads where the id lies: no C library layout
-/// is assumed.
+/// Searches writable memory for thread control blocks. Learns from known threads where the id lies.
 class ThreadIds {
  public:
-  /// Call it for two threads: in one, other numbers match by chance.
+  /// Call for two threads: one thread's id matches other numbers by chance.
   void learn(const IdPlaces& of_a_thread);
-  /// `seen` knows ended threads; may be null.
+  /// `seen` may be null.
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
-  /// Returns gettid(), or 0 if not found.
+  /// Returns 0 if unknown.
   std::int32_t of(std::uint32_t raw_thread);
-  /// Reads ids again: an address may have a new thread.
+  /// of() then reads ids again: an address may have a new thread.
   void begin_batch();
 
  private:
@@ -55,7 +53,7 @@ class ThreadIds {
 
   const SeenThreads* seen_ = nullptr;
   int known_threads_ = 0;
-  IdPlaces places_;        // common to known threads
+  IdPlaces places_;        // common to all known threads
   std::size_t id_at_ = 0;  // byte offset of the first place
   struct Range {
     std::uintptr_t begin, end;

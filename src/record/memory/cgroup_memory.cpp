@@ -20,7 +20,7 @@ std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
   return number_after(read_start(path.c_str(), room, sizeof room), "", otherwise);
 }
 
-// From a line of /proc/self/cgroup: "4:memory:/job" or "0::/job".
+// Line of /proc/self/cgroup: "4:memory:/job" or "0::/job"
 struct Membership {
   std::string path;
   bool found = false;
@@ -94,7 +94,7 @@ CgroupMemory::CgroupMemory(const std::string& root) {
     const Membership member = membership(groups, version_2);
     const Mount mount = mount_of(mounts, version_2);
     if (!member.found || !mount.found) continue;
-    // In a cgroup namespace or a partial mount, the two paths may have different roots: then take the mount point.
+    // In a cgroup namespace or a partial mount, the paths may have different roots: take the mount point.
     std::string below = member.path;
     const bool inside = mount.root == "/" || below == mount.root || below.starts_with(mount.root + "/");
     below = inside && mount.root != "/" ? below.substr(mount.root.size()) : inside ? below : "";

@@ -12,10 +12,10 @@
 namespace profshim::recorder {
 namespace {
 
-// The recording takes at most 1/kShare of free memory; less of a cgroup's, where too little memory kills the job.
+// The recording takes at most 1/kShare of free memory.
 constexpr std::uint64_t kShare = 8;
-constexpr std::uint64_t kShareOfCgroup = 16;
-constexpr std::uint64_t kShareOfFree = 16;  // of a file system's free space, at each growth
+constexpr std::uint64_t kShareOfCgroup = 16;  // a full cgroup kills the job
+constexpr std::uint64_t kShareOfFree = 16;    // of a file system's free space, at each growth
 constexpr std::uint64_t kLeftToTheJob = 256 << 20;
 // Address space of our two threads: stacks, and 64 MiB of malloc each.
 constexpr std::uint64_t kThreadsSpace = 130ull << 20;
@@ -52,7 +52,7 @@ std::uint64_t share_of_space(std::uint64_t left) {
 }
 
 struct FileSystem {
-  std::uint64_t whole = 0, spare = 0;  // spare: free, minus a reserve for the job
+  std::uint64_t whole = 0, spare = 0;  // spare: free minus a reserve for the job
 };
 
 FileSystem look_at(const std::string& folder) {

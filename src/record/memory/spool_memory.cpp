@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kGrowth = 4 << 20;
 constexpr long kTmpfs = 0x01021994;
-// Far from libraries, so that the mapping can grow: 1 TiB, or 64 GiB with 39-bit addresses.
+// Far from libraries, so that the mapping can grow. The second address suits 39-bit address spaces.
 constexpr std::uintptr_t kRoomyAddresses[] = {std::uintptr_t{1} << 40, std::uintptr_t{1} << 36};
 
 struct Mapping {
@@ -38,7 +38,7 @@ struct Mapping {
 };
 constinit Mapping mapping;
 
-std::string& file() {  // never destroyed: threads may use it during exit
+std::string& file() {  // never destroyed: threads may use the path during exit
   static std::string* const path = new std::string;
   return *path;
 }
@@ -61,7 +61,6 @@ void* map_at(void* hint, std::uint64_t bytes, int flags, int fd) {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-// If address space is scarce, maps only `first` bytes, with free addresses behind them.
 bool map_pages(std::uint64_t bytes, std::uint64_t first, int flags, int fd) {
   void* data = nullptr;
   std::uint64_t mapped = bytes;
@@ -117,7 +116,7 @@ bool map_file(const std::string& path, std::uint64_t bytes, std::uint64_t first,
   return true;
 }
 
-// Opens the file each time: the job could close our descriptor and reuse its number.
+// Keeps no descriptor open, since the job could close it.
 bool allocate_in_file(std::uintptr_t begin, std::uintptr_t end) {
   const int fd = open_high(file().c_str(), O_RDWR);
   if (fd < 0) return false;
@@ -159,7 +158,7 @@ bool reach(std::uint64_t end) {
   if (mapping.is_file) {
     if (mremap(mapping.data, mapping.mapped, wanted, 0) == MAP_FAILED) return false;
   } else {
-    // A shared anonymous mapping cannot grow: map another behind it.
+    // A shared anonymous mapping cannot grow.
     void* const piece = map_at(behind, more, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
     if (piece != behind) {
       if (piece != nullptr) munmap(piece, more);
@@ -177,7 +176,7 @@ bool populate(void* at, std::size_t bytes) {
   // The page cache may accept a page for which the disk has no block.
   if (mapping.on_disk && !allocate_in_file(begin, end)) return false;
   if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
-  // With these errors, a store would raise SIGBUS. Others mean no MADV_POPULATE_WRITE (kernel before 5.14, seccomp).
+  // With these errors, a store would raise SIGBUS. Kernels before 5.14 and seccomp cause other errors.
   if (errno == EFAULT || errno == ENOMEM || errno == EHWPOISON) return false;
   if (mapping.is_file && !mapping.on_disk && !allocate_in_file(begin, end)) return false;
   for (std::uintptr_t p = begin; p < end; p += page) {

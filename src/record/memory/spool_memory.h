@@ -1,4 +1,3 @@
-// The spool's memory: a file that outlives the process, or anonymous memory.
 #pragma once
 
 #include <cstddef>
@@ -7,24 +6,23 @@
 
 namespace profshim::recorder::spool_memory {
 
-/// Maps a new file; anonymous memory if `path` is "". If address space is scarce, maps only `first` bytes: see reach().
+/// Maps anonymous memory if `path` is "". If address space is scarce, maps only `first` bytes: see reach().
 bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not);
-/// Unmaps the memory and removes the file.
+/// Also removes the file.
 void unmap();
 
 char* data();
-/// Bytes; the first mapped() of them have address space.
+/// In bytes. Only the first mapped() bytes have address space.
 std::size_t size();
 std::size_t mapped();
 /// "" = anonymous memory.
 const std::string& path();
 
-/// Extends the mapping up to `end` without moving it. Called by one thread.
+/// Extends mapped() to `end`. Called by one thread.
 bool reach(std::uint64_t end);
-/// Gives a range pages; false without memory. Without pages, a store would raise SIGBUS if the file system is full. Any
-/// thread may call it.
+/// Gives pages to a range, since a store without a page may raise SIGBUS. Returns false without memory. Thread-safe.
 bool populate(void* at, std::size_t bytes);
-/// Returns whole pages to the system; false if none, or it refuses.
+/// Returns whole pages to the system. Returns false on failure.
 bool give_back(char* begin, char* end);
 
 }  // namespace profshim::recorder::spool_memory

@@ -14,12 +14,11 @@
 namespace profshim::call_stack {
 namespace {
 
-// Set by prepare(), before kStacks lets threads read them.
+// Set by prepare(), before mode bit kStacks lets threads read them.
 constinit bool takes_python = false, takes_native = false;
 constinit std::size_t depth = 0;
 constinit std::uint32_t every = 1;
 
-/// True for c10d operators, for ranges of NCCL and Gloo, and for record_param_comms.
 bool is_collective(std::string_view name) {
   return name.starts_with(schema::name::kC10dStart) || name.starts_with("nccl:") ||
          name.starts_with(schema::name::kGlooStart) || name == schema::name::kCommunication;
@@ -33,7 +32,7 @@ bool prepare(const Spec& spec) {
   if (spec.with_stack && !takes_python) recorder::problem("stacks", "Python stacks are not recorded: " + why_not);
   takes_native = spec.native_stack && recorder::native_frames::prepare(why_not);
   if (spec.native_stack && !takes_native) recorder::problem("stacks", "native stacks are not recorded: " + why_not);
-  define_modules();  // now too: the process may be killed
+  define_modules();  // not only at the end: the process may be killed
   depth = std::min<std::size_t>(static_cast<std::size_t>(spec.stack_depth), kMostFrames);
   every = static_cast<std::uint32_t>(std::min<std::int64_t>(spec.stack_every, 1 << 30));
   return takes_python || takes_native;

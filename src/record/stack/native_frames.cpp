@@ -26,7 +26,7 @@ struct Range {
 };
 constinit Range own_code;
 
-constexpr std::size_t kOwnFrames = 16;  // at most so many frames are profshim's
+constexpr std::size_t kOwnFrames = 16;  // most frames of profshim in a stack
 
 int find_own_code(dl_phdr_info* info, std::size_t, void*) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -74,12 +74,12 @@ void define_modules() {
   if (backtrace.load(std::memory_order_acquire) == nullptr) return;
   static constinit std::mutex one_at_a_time;
   static auto* const known =
-      new std::set<std::pair<std::uint64_t, std::string>>;  // never destroyed: threads may use it during exit
+      new std::set<std::pair<std::uint64_t, std::string>>;  // never destroyed: threads may run during exit
   const std::lock_guard lock(one_at_a_time);
   MemoryMapping first;
   each_mapping([&first](const MemoryMapping& mapping) {
     if (!mapping.path.starts_with('/')) return;
-    // `first` maps the file's first byte: its begin is the module's base address.
+    // `first` begins at the module's base address.
     if (mapping.path != first.path || mapping.offset == 0) first = mapping;
     if (!mapping.is_executable || !known->emplace(mapping.begin, mapping.path).second) return;
     define(spool::DefinitionKind::kModule, 0, intern(mapping.path), 0,

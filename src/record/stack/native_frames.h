@@ -1,5 +1,4 @@
-// Takes the native frames of a call stack with libunwind. libunwind is opened RTLD_LOCAL: it exports functions that
-// unwind C++ exceptions, and the job must keep libgcc's.
+// Opens libunwind RTLD_LOCAL: libunwind exports functions that unwind C++ exceptions, and the job must keep libgcc's.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +7,10 @@
 
 namespace profshim::recorder::native_frames {
 
-/// Opens libunwind; false if it is missing. Call when the session begins.
+/// Returns false if libunwind is missing.
 bool prepare(std::string& why_not);
 
-/// Stores return addresses, from the job's innermost frame outward; returns how many. Takes no lock.
+/// Stores return addresses, the job's innermost frame first, and returns how many. Takes no lock.
 std::size_t take(std::uint64_t* addresses, std::size_t most);
 
 void define_modules();

@@ -29,7 +29,7 @@ T load(Pointer object, std::size_t offset) {
 }
 Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
 
-/// Text of a str. `width`: bytes per character; 0 = a subclass, or not compact.
+/// Text of a str. `width`: bytes per character; 0 = unreadable.
 struct Characters {
   Pointer at = nullptr;
   std::size_t bytes = 0;
@@ -63,7 +63,7 @@ class Line {
     char digits[12];
     add({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
   }
-  /// Keeps the end of a long text, which says most about a path.
+  /// Keeps the end of a long text.
   void add(const Characters& characters, std::size_t most) {
     if (characters.width == 0) return add("?");
     const std::size_t count = characters.bytes / characters.width;
@@ -99,14 +99,13 @@ class Line {
 
 struct Frame {
   Pointer code;
-  std::size_t offset;  // the current instruction's byte offset in the code
+  std::size_t offset;  // of the current instruction, in bytes
 };
 
-/// Returns the last 8 bytes plus the length. For a shorter text, reads bytes of its object too.
+/// For a text below 8 bytes, also reads object fields before the text.
 std::uint64_t last_word(Pointer text, std::size_t bytes) { return load<std::uint64_t>(text + bytes - 8, 0) + bytes; }
 
-// Returns a checksum of a code object. A later one at the same address often has the same name and file, but another
-// checksum.
+// A later code object at the same address often has the same name and file, but another checksum.
 std::uint64_t check_of(Pointer code) {
   const python::Layout& at = interpreter.layout;
   const auto number = [](Pointer pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
@@ -126,8 +125,7 @@ std::uint64_t check_of(Pointer code) {
   return check;
 }
 
-/// Entry of the cache of frame texts, a sequence lock: `version` is odd during a write. If it is odd or changes,
-/// readers find nothing and writers do not store.
+/// Cache of frame texts. A slot is a sequence lock: `version` is odd during a write.
 struct alignas(32) Slot {
   std::atomic<std::uint32_t> version;
   std::atomic<StringId> text;
@@ -200,11 +198,11 @@ Frame read(Pointer frame, Pointer code) {
   return {code, static_cast<std::size_t>(pointer_at(frame, at.instruction) - (code + at.bytes))};
 }
 
-/// Returns null for the interpreter's own frames: they have no code, or `owner` marks them.
+/// Returns null for the interpreter's own frames.
 Pointer code_of(Pointer frame) {
   const python::Layout& at = interpreter.layout;
   if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
-  constexpr std::uintptr_t kTags = 7;  // 3.14 marks uncounted references by these bits
+  constexpr std::uintptr_t kTags = 7;  // Python 3.14 marks uncounted references by these bits
   const auto tagged = load<std::uintptr_t>(frame, at.code);
   const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
   return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;
@@ -231,7 +229,7 @@ bool prepare(std::string& why_not) {
 }
 
 std::size_t take(StringId* frames, std::size_t most) {
-  // Python's finalization frees states and frames of running threads.
+  // Finalization of Python frees states and frames of running threads.
   if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return 0;
   const Pointer state = interpreter.thread_state();
   if (state == nullptr) return 0;

@@ -1,6 +1,5 @@
 // Reads the calling thread's Python frames without the GIL and reference counts: while the thread is in a hook, its
-// frames do not change, and they keep their code objects alive. Calls only PyGILState_GetThisThreadState() and
-// Py_IsInitialized().
+// frames do not change, and keep their code objects alive.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +9,11 @@
 
 namespace profshim::recorder::python_frames {
 
-/// Returns false without a Python of a supported version. Call when the session begins, once the spool takes texts.
+/// Returns false without a supported Python. Call when the session begins, once the spool takes texts.
 bool prepare(std::string& why_not);
 
-/// Stores frames, innermost first. Returns their number; 0 on a thread without Python, or while Python starts or
-/// finalizes.
+/// Stores frames, innermost first, and returns how many. Calls only PyGILState_GetThisThreadState() and
+/// Py_IsInitialized().
 std::size_t take(StringId* frames, std::size_t most);
 
 }  // namespace profshim::recorder::python_frames

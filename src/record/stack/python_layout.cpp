@@ -50,12 +50,12 @@ constexpr Layout k3_12 = {.state_frame = 56,
                           .is_indirect = true,
                           .has_entry_frames = true};
 
-/// tp_basicsize of the types.
+/// tp_basicsize of each type.
 struct Sizes {
   std::int64_t code, frame, str, bytes;
 };
 
-/// Indices into _Py_DebugOffsets, 8-byte numbers: cookie, version, free-threading flag, then the offsets.
+/// Indices into _Py_DebugOffsets, an array of 8-byte numbers: cookie, version, free-threading flag, offsets.
 struct Places {
   std::uint8_t state_frame, previous, code, instruction, file, function, lines, first_line, bytes;
   std::uint8_t type, bytes_size, bytes_text, str_state, str_length, str_ascii;

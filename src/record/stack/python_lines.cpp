@@ -3,14 +3,14 @@
 namespace profshim::recorder::python_lines {
 namespace {
 
-/// Reads a line table. Beyond its end it returns 0, which ends a varint.
+/// Beyond the end of the table, next() returns 0, which ends a varint.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
   bool more() const { return at_ < bytes_.size(); }
   std::uint8_t next() { return more() ? bytes_[at_++] : std::uint8_t{0}; }
   void skip(std::size_t n) { at_ += n; }
-  /// Reads a varint: six bits per byte, low first; bit 6: another byte follows.
+  /// Varint: six bits per byte, low bits first; bit 6: another byte follows.
   unsigned number() {
     unsigned value = 0;
     for (unsigned shift = 0;; shift += 6) {
@@ -19,7 +19,7 @@ class Bytes {
       if ((byte & 64) == 0) return value;
     }
   }
-  /// Reads a varint whose bit 0 is the sign. Unsigned arithmetic: a damaged table may hold any number.
+  /// Varint whose bit 0 is the sign. Unsigned arithmetic: a damaged table may hold any number.
   unsigned signed_number() {
     const unsigned value = number();
     return (value & 1) != 0 ? 0u - (value >> 1) : value >> 1;

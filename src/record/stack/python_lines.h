@@ -1,4 +1,4 @@
-// Decode CPython's line tables. They lie in the job's memory, so damage must do no harm.
+// CPython's line tables lie in the job's memory, so damage must do no harm.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace profshim::recorder::python_lines {
 
-/// Returns the line of the instruction at byte `offset`, else `first_line`. CPython 3.11 on (Objects/locations.md).
+/// For CPython 3.11 and later (Objects/locations.md). `offset`: of the instruction, in bytes. Returns `first_line` if
+/// the line is unknown.
 int by_locations(std::span<const std::uint8_t> table, int first_line, std::size_t offset);
 
 /// The same for CPython 3.10, whose table has pairs: length in bytes, line difference (-128 = no line).

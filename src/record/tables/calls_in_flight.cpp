@@ -22,7 +22,7 @@ namespace detail {
 
 void count_lost_open_call() { state.header->open_calls_lost.fetch_add(1, std::memory_order_relaxed); }
 
-// Ends calls that longjmp or an exception left, now and as unfinished: their real end is unknown.
+// Ends, as unfinished, calls that longjmp or an exception left: their real end is unknown.
 void close_left_calls(Thread& t, Layer layer) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     Event& call = t.open[i];

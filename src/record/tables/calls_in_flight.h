@@ -5,7 +5,7 @@
 
 namespace profshim::recorder {
 
-/// Makes all slots free; false without memory.
+/// Returns false without memory.
 bool create_pending_slots(std::uint32_t slots);
 
 }  // namespace profshim::recorder

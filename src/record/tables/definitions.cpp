@@ -12,7 +12,7 @@ namespace profshim::recorder {
 namespace {
 
 constinit std::atomic<std::uint64_t> definitions_ready{0};
-constinit std::atomic<StringId> reported_problems[64] = {};  // more slots than profshim has sentences
+constinit std::atomic<StringId> reported_problems[64] = {};  // more than profshim has messages
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::string_view text_of(StringId id) { return string_table::text_of(id); }
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
             std::initializer_list<std::int64_t> values) {
   if (state.header == nullptr) return;
-  // Count the definition only once it has pages: readers read every counted definition.
+  // Count only definitions with pages: readers read every counted definition.
   std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
   do {
     if (at >= state.header->definition_count || !ready(state.definitions, at, definitions_ready)) {
@@ -60,7 +60,7 @@ void add_metadata(std::string_view key, std::string_view json) {
 
 void problem(std::string_view source, std::string_view sentence) {
   const StringId text = intern(sentence);
-  if (text == 0) return;  // arena full: see strings_lost
+  if (text == 0) return;  // counted in strings_lost
   for (std::atomic<StringId>& slot : reported_problems) {
     StringId known = 0;
     if (slot.compare_exchange_strong(known, text, std::memory_order_relaxed)) {

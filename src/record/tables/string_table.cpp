@@ -12,7 +12,7 @@ namespace {
 
 using spool::StringHeader;
 
-// A slot holds the upper half of the hash << 32 | string id; 0 = empty. One store writes it: readers never see half.
+// A slot holds the upper half of the hash << 32 | string id; 0 = empty.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -41,7 +41,7 @@ inline std::uint64_t load(const char* p, std::size_t n) {
   return word;
 }
 
-// Multiply-and-fold (wyhash), 16 bytes a round; the last two loads may overlap.
+// Multiply-and-fold (wyhash).
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL;
   constexpr std::uint64_t k1 = 0xe7037ed1a0b428dbULL;
@@ -78,11 +78,10 @@ std::string_view text_at(StringId id) {
   return {reinterpret_cast<const char*>(&h + 1), h.length};
 }
 
-// Returns 0 if the arena is full or gets no memory.
 StringId append(std::string_view text, std::uint64_t hash) {
-  // Leaves a NUL for strcmp() in intern_literal(): the arena is zero at first.
+  // The zeroed arena ends the text with a NUL for strcmp() in intern_literal().
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
-  // Never add beyond the size: undoing it could free the place of another thread's text.
+  // No fetch_add(): undoing an addition beyond the size could free the place of another thread's text.
   std::uint64_t at = table.used->load(std::memory_order_relaxed);
   do {
     if (at + need > table.bytes) return 0;
@@ -112,13 +111,12 @@ StringId insert(std::string_view text, std::uint64_t hash) {
       if (id == 0) break;
       if (slot.compare_exchange_strong(word, (hash & 0xffffffff00000000) | id, std::memory_order_acq_rel)) return id;
     }
-    // Another thread may have inserted the same text.
     if ((word ^ hash) >> 32 == 0 && header_of(static_cast<StringId>(word)).hash == hash) {
       return static_cast<StringId>(word);
     }
   }
   if (id == 0) table.lost->fetch_add(1, std::memory_order_relaxed);
-  return id;  // no slot was free: the next intern() only appends it again
+  return id;  // without a slot, the next intern() appends the text again
 }
 
 }  // namespace
@@ -142,7 +140,7 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
   table.used = used;
   table.lost = lost;
   table.populate = populate;
-  used->store(16, std::memory_order_relaxed);  // 16: id 0 means "no text"
+  used->store(16, std::memory_order_relaxed);  // id 0 means "no text"
   return true;
 }
 
@@ -171,7 +169,6 @@ StringId intern(std::string_view text, std::size_t limit) {
 }
 
 StringId intern_literal(const char* text) {
-  // strcmp() confirms the guess. create() clears guesses: ids of an older spool could lie outside the arena.
   const auto address = reinterpret_cast<std::uintptr_t>(text);
   std::atomic<StringId>& guess = guesses[(address ^ address >> 9) % kGuesses];
   const StringId known = guess.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// The string table, lock-free: an append-only arena of texts in the spool, a hash index in private memory.
+// A lock-free string table: an append-only arena of texts in the spool, and a hash index in private memory.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace profshim::recorder::string_table {
 
-/// `populate` gives a range pages, or returns false.
+/// `populate` gives pages to a range, or returns false.
 bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, std::atomic<std::uint64_t>* lost,
             bool (*populate)(void*, std::size_t));
 StringId intern(std::string_view text, std::size_t limit);

@@ -78,6 +78,7 @@ TEST(SymbolPattern, MatchesWordsThatMangledNamesAbbreviate) {
   EXPECT_TRUE(SymbolPattern("(anonymous namespace)::run").matches("_ZN12_GLOBAL__N_13runEv"));
   EXPECT_TRUE(SymbolPattern("void run<int>*").matches("_Z3runIiEvT_"));
   EXPECT_TRUE(SymbolPattern("f(uns*)").matches("_Z1fm"));
+  EXPECT_TRUE(SymbolPattern("step[abcdefgh]").matches("_Z5stepcv"));
   EXPECT_FALSE(SymbolPattern("f(int)").matches("_Z1fm"));
 }
 

@@ -21,8 +21,8 @@ struct Callback {
   std::uint32_t id;
   Reports reports;
 };
-/// A runtime that launches through the driver reports a launch twice. The steps stay the same: consecutive matches
-/// count once, and a Start inside a range is ignored.
+/// CUPTI reports a launch twice if the runtime launches through the driver. Consecutive matches count as one step, and
+/// a Start inside a range is ignored.
 constexpr Callback kCallbacks[] = {
     {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
     {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz
@@ -54,8 +54,7 @@ bool is_wanted(Reports reports, LaunchCallbacks::Wanted wanted) {
 
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
-/// A step must begin before its launch, which CUPTI may time before it calls us. So a step begins this much earlier
-/// (microseconds on either clock), but after the thread's last launch.
+/// Some microseconds. CUPTI may time a launch before the callback, but a step must begin before its launch.
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
 

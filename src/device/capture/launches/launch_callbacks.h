@@ -1,5 +1,5 @@
-// Reports the CUDA calls that make steps, by CUPTI's callbacks. cuptiSubscribe() allows one subscriber: profshim
-// subscribes only for steps.source "kernel" and "cuda_profiler_api", and leaves when another client appears.
+// cuptiSubscribe() allows one subscriber: profshim subscribes only if steps need callbacks, and unsubscribes when
+// another client appears.
 #pragma once
 
 #include <atomic>
@@ -10,20 +10,21 @@
 
 namespace profshim::device {
 
+/// Reports the CUDA calls that make steps.
 class LaunchCallbacks {
  public:
   enum class Wanted : std::uint8_t { kNothing, kKernels, kProfilerRanges };
   LaunchCallbacks(const CuptiApi& api, const StepListener& listener, Wanted wanted)
       : api_(api), listener_(listener), wanted_(wanted) {}
 
-  /// Subscribes if wanted. Returns "", or why CUPTI refuses. Idempotent, thread-safe.
+  /// Returns "", or why CUPTI refuses. Idempotent, thread-safe.
   std::string start();
-  /// Unsubscribes; returns false if not subscribed. Thread-safe, even during callbacks.
+  /// Returns false if not subscribed. Thread-safe, even during callbacks.
   bool stop();
 
   /// Runs on the launching thread.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
-  /// True inside a callback, where CUPTI may hold locks that other threads wait for.
+  /// True inside a callback: CUPTI may hold locks that other threads wait for.
   static bool on_this_thread();
 
  private:
@@ -36,7 +37,7 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// In a shared libcudart, hooks see cudaProfilerStart and Stop: no callbacks are needed.
+/// If libcudart is a shared library, hooks see cudaProfilerStart and Stop: no callbacks are needed.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 
 }  // namespace profshim::device

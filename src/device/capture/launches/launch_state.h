@@ -1,23 +1,16 @@
-// The states of a launch in LaunchTracker.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::device {
 
-/// Records of the call and of its activity come in any order:
+/// States of a launch in LaunchTracker. Records of the call and of its activity come in any order:
 ///
 ///  kUnknown ------call-----> kAwaited ---activity--> kDelivered --> forgotten
 ///      |                                                 ^
 ///      +----activity----> kActivityOnly ------call-------+
-///
-/// A launch leaves the tracker from
-/// - kUnknown: if the call launches nothing (on_call());
-/// - kDelivered: at once, but with an external id or graph nodes in the sweep (LaunchTracker::begin_round());
-/// - any state: in the sweep, unless outstanding;
-/// - kAwaited, or kDelivered with missing nodes: in give_up_before().
 enum class LaunchState : std::uint8_t {
-  kUnknown,  // only an external id came
+  kUnknown,  // only an external id is known
   kActivityOnly,
   kAwaited,    // no activity yet
   kDelivered,  // graph nodes may be missing

@@ -7,7 +7,7 @@
 
 namespace profshim::device {
 namespace {
-constexpr std::int64_t kGrace_ns = 300'000'000;  // waits for activity that may never come
+constexpr std::int64_t kGrace_ns = 300'000'000;  // for activity that may never come
 constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;
 }  // namespace
 
@@ -68,7 +68,7 @@ bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint3
 void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
   Launch* const a = find(one);
   Launch* const b = find(other);
-  // A forgotten call has had its activity.
+  // A call that the tracker has forgotten has had its activity.
   if (a == nullptr || b == nullptr) {
     if (a != nullptr) a->state = after(a->state, LaunchRecord::kActivity);
     if (b != nullptr) b->state = after(b->state, LaunchRecord::kActivity);
@@ -87,7 +87,7 @@ void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
     --depth;
     return;
   }
-  // The capture began before the recording: earlier launches may be in it.
+  // The stream capture began before the recording: earlier launches of the thread may belong to it.
   for (auto& [correlation, launch] : launches_) {
     if (has_call(launch.state) && launch.thread == thread && launch.begin < begin) launch.may_be_empty = true;
   }
@@ -113,7 +113,7 @@ void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) 
   forget_if_complete(correlation);
 }
 
-// Clears graphs_ if full: a job may make a graph in every step. Used graphs are counted again.
+// Clears a full graphs_, since a job may make a graph in every step.
 void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   launch.graph = graph;
   ++launch.nodes;
@@ -123,7 +123,6 @@ void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   if (launch.nodes > known.nodes) known = {launch.nodes, 1};
 }
 
-// True if no launch of the graph had more nodes, and either another had equally many, or none came for kGrace_ns.
 bool LaunchTracker::has_all_nodes(const Launch& launch) const {
   const bool waited = now_ns_ - launch.seen_ns > kGrace_ns;
   const auto known = graphs_.find(launch.graph);
@@ -139,7 +138,7 @@ bool LaunchTracker::is_outstanding(const Launch& launch) const {
   return delivered || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
-// Launches with an external id or graph nodes stay until the sweep: more activity may come.
+// Keeps launches with an external id or graph nodes, since more of their activity may come.
 void LaunchTracker::forget_if_complete(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;
@@ -181,7 +180,7 @@ void LaunchTracker::count_if_lost(const Launch& launch) {
 void LaunchTracker::give_up_before(Ticks end) {
   std::erase_if(launches_, [&](const auto& entry) {
     const Launch& launch = entry.second;
-    // An ended launch is not outstanding after kGrace_ns, but its activity is missing.
+    // Launches that ended long ago are not outstanding, but miss their activity.
     const bool missing = is_outstanding(launch) || (launch.state == LaunchState::kAwaited && launch.ended_ns != 0);
     if (!missing || launch.begin >= end) return false;
     count_if_lost(launch);

@@ -1,4 +1,4 @@
-// Tracks outstanding launches, whose device activity CUPTI has not delivered. A settled window has none.
+// A launch is outstanding until CUPTI has delivered all of its device activity.
 #pragma once
 
 #include <algorithm>
@@ -15,27 +15,27 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
-  /// `bytes` limits the tables; a sixteenth is for graphs. Launches that do not fit are not waited for.
+  /// `bytes` limits the tables. Launches that do not fit are not waited for.
   explicit LaunchTracker(std::size_t bytes)
       : most_(std::min(bytes / 16 * 15 / kLaunchBytes, kMost)),
         most_graphs_(std::min(bytes / 16 / kGraphBytes, kMost)) {}
 
-  /// The sweep: every 5 s, forgets launches that are not outstanding. `now_ns`: CLOCK_MONOTONIC.
+  /// Forgets launches that are not outstanding, every 5 s. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(std::int64_t now_ns);
 
-  /// Call it first: events that were converted before lack the external id.
+  /// Call before the launch's other records are converted.
   void on_external(std::uint32_t correlation, std::uint32_t external);
   std::uint32_t external_of(std::uint32_t correlation) const;
 
-  /// Notes a CUDA call that failed or launches nothing.
+  /// Called for CUDA calls that failed or launch nothing.
   void on_call(std::uint32_t correlation);
   /// Returns false if a call with this correlation id was seen before.
   bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
-  /// Ties a runtime call to the driver call inside it: activity of either completes both.
+  /// Ties a runtime call to the driver call inside: activity of either completes both.
   void tie(std::uint32_t one, std::uint32_t other);
   void on_begin_capture(std::uint32_t thread);
   void on_end_capture(std::uint32_t thread, Ticks begin);
-  /// A call that began at `begin` waited for the device: earlier launches have ended. Their records may be late.
+  /// A call waited for the device: launches before `begin` have ended.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
 
   /// `graph`: 0 = not a graph node.
@@ -43,17 +43,16 @@ class LaunchTracker {
   StreamProgress& streams() { return streams_; }
 
   /// Returns the begin of the oldest outstanding launch, or kNothing. Launches that may have no activity (in a stream
-  /// capture, between host buffers) are outstanding for 0.3 s only.
+  /// capture, copies between host buffers) are outstanding for 0.3 s only.
   static constexpr Ticks kNothing = ~Ticks{0};
   Ticks oldest_outstanding();
-  /// Like oldest_outstanding(), but skips ended launches: only a forced flush still brings their records.
+  /// Like oldest_outstanding(), but skips ended launches.
   Ticks oldest_running() const;
-  /// Forgets outstanding launches from before `end`; counts them as lost.
   void give_up_before(Ticks end);
-  /// Launches lost since the last take_lost(), without those that may have no activity.
+  /// Launches lost since the last take_lost().
   struct Lost {
     std::uint64_t launches = 0;
-    std::uint64_t graphs = 0;  // of these: graph launches without nodes
+    std::uint64_t graphs = 0;  // part of `launches`
   };
   Lost take_lost();
   bool take_progress();
@@ -65,7 +64,7 @@ class LaunchTracker {
   struct Launch {
     Ticks begin = 0;            // valid once has_call(state)
     std::int64_t seen_ns = 0;   // time of the last record
-    std::int64_t ended_ns = 0;  // when its end was noticed; 0 = may run
+    std::int64_t ended_ns = 0;  // when the end was noticed; 0 = may still run
     std::uint32_t external = 0;
     std::uint32_t thread = 0;
     std::uint32_t tied = 0;  // correlation id of the tied call, or 0
@@ -92,7 +91,7 @@ class LaunchTracker {
   static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // with its share of the hash table
   static constexpr std::size_t kGraphBytes = sizeof(Graph) + 48;
   const std::size_t most_, most_graphs_;
-  /// Newest correlation ids of complete or untracked launches, to recognize the runtime's record after the driver's.
+  /// Number of remembered correlation ids: the runtime's record of a launch may follow the driver's.
   static constexpr std::size_t kCompleted = 1 << 14;
   std::vector<std::uint32_t> completed_ = std::vector<std::uint32_t>(kCompleted);
   std::unordered_map<std::uint32_t, Launch> launches_;
@@ -101,7 +100,7 @@ class LaunchTracker {
   std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
   Ticks idle_at_ = 0;
   StreamProgress streams_;
-  bool passed_any_ = false;  // launches before correlation id passed_ have ended
+  bool passed_any_ = false;  // if true, launches before correlation id passed_ have ended
   std::uint32_t passed_ = 0;
   Lost lost_;
   bool progress_ = false;

@@ -1,5 +1,5 @@
-// A stream runs launches in order: a launch older than the newest finished launch of every stream has ended, even
-// without a record.
+// A stream runs launches in order: a launch older than the newest finished launch of every stream has ended, even if
+// its record is missing.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace profshim::device {
 
 class StreamProgress {
  public:
-  /// `dumped`: CUPTI also reports streams older than the recording. Otherwise launches may be on unknown streams.
+  /// `dumped`: CUPTI also reports streams older than the recording.
   void set_streams_are_dumped(bool dumped) {
     dumped_ = dumped;
     dump_arrived_ = false;
@@ -19,9 +19,8 @@ class StreamProgress {
     dump_arrived_ = true;
     add(stream);
   }
-  /// Earlier launches on the stream have ended, too.
   void on_finished(std::uint64_t stream, std::uint32_t correlation);
-  /// Sets `correlation` to an id before which all launches have ended. Returns false if none is known.
+  /// Sets `correlation`: launches with earlier ids have ended. Returns false if no such id is known.
   bool passed_by_all(std::uint32_t& correlation) const;
   void clear();
 
