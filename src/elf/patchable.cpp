@@ -183,6 +183,10 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
         writer.jump(target);
         break;
       case Kind::kIndirectCall: {
+        if ((code[instruction.modrm_at] & 0x38) == 0x18) {
+          refusal = at_offset("a far call", offset);
+          return false;
+        }
         writer.push(next);
         const std::size_t start = out.size();
         reachable = copy_adjusted(code, instruction, from, at + (start - base), out);

@@ -168,9 +168,9 @@ class Decoder {
         if (!modrm(m)) return false;
         if (opcode == 0xff) {
           const int what = m >> 3 & 7;
-          if (what == 2) out_.kind = Instruction::Kind::kIndirectCall;
+          if (what == 2 || what == 3) out_.kind = Instruction::Kind::kIndirectCall;
           if (what == 4 || what == 5) out_.kind = Instruction::Kind::kIndirectJump;
-          return what != 3 && what != 7;  // 3: a far call, which relocate_entry() cannot move
+          return what != 7;
         }
         return opcode != 0xfe || (m >> 3 & 7) <= 1;
       case 'b':

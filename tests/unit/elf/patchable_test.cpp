@@ -53,6 +53,16 @@ TEST(RelocateEntry, AdjustsRipRelativeOperandsAndReturnsBehindTheMovedBytes) {
   EXPECT_EQ(moved, expected);
 }
 
+TEST(RelocateEntry, RefusesAFarCall) {
+  const Bytes bytes = {0xff, 0x1f, 0x90, 0x90, 0x90, 0xc3};  // call far [rdi]; nop; nop; nop; ret
+  const Code function = code_at(bytes);
+  Bytes moved;
+  std::string refusal;
+
+  EXPECT_FALSE(relocate_entry(function, examine_entry(function, {}, kNearJump), 0x2000, moved, refusal));
+  EXPECT_NE(refusal.find("a far call"), std::string::npos) << refusal;
+}
+
 TEST(RelocateEntry, RefusesAnOperandOutOfReach) {
   const Bytes bytes = {0x8b, 0x05, 0x10, 0x00, 0x00, 0x00, 0xc3};
   const Code function = code_at(bytes);
