@@ -1,4 +1,3 @@
-// A fixed-size hash table keyed by handles. Lock-free, never allocates.
 #pragma once
 
 #include <atomic>
@@ -7,8 +6,8 @@
 
 namespace profshim::inject {
 
-/// Linear probing without tombstones: entries lie less than `reach` slots after their home, the slot of the hash.
-/// `Entry` has an atomic `handle`, initially 0.
+/// Lock-free hash table of fixed size. Linear probing without tombstones: an entry lies less than `reach` slots after
+/// its home, the slot that its hash selects. `Entry` has an atomic `handle`, initially 0.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
@@ -65,10 +64,10 @@ class HandleTable {
   static_assert(kSlots <= 1u << 14, "home_of() has 14 bits");
   static std::size_t home_of(std::uint64_t handle) { return ((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots; }
 
-  // An element of homes_: reach << 32 | number of entries. In one word, so that both become 0 together.
+  // Layout of homes_[i]: reach << 32 | number of entries. One word, so that both become 0 together.
   static constexpr std::uint64_t kOneEntry = 1, kReach = std::uint64_t{1} << 32;
   static std::size_t reach_of(std::uint64_t home) { return static_cast<std::size_t>(home / kReach); }
-  /// Counts an entry `distance` slots after home `at`. Call before find() may look for it.
+  /// Counts an entry `distance` slots after home `at`. Call before find() may look for the entry.
   void enter(std::size_t at, std::size_t distance) {
     std::uint64_t home = homes_[at].load(std::memory_order_relaxed);
     std::uint64_t next = 0;

@@ -1,4 +1,3 @@
-// Names of launched kernels, when CUPTI is not available.
 #pragma once
 
 #include "profshim/event.h"

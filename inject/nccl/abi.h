@@ -1,5 +1,4 @@
-// NCCL's ABI, since the build needs no nccl.h, and the words in hooks/nccl.def.
-// tests/unit/inject/nccl/rows_test.cpp compares both with NCCL's header.
+// NCCL's ABI and the words in hooks/nccl.def. tests/unit/inject/nccl/rows_test.cpp compares both with nccl.h.
 #pragma once
 
 #include <array>
@@ -13,14 +12,14 @@ namespace profshim::nccl {
 
 /// ncclComm_t; 0 = NCCL_COMM_NULL.
 using Handle = std::uint64_t;
-/// ncclUniqueId, passed by value (in memory).
+/// ncclUniqueId, passed by value.
 struct UniqueId {
   unsigned char bytes[128];
 };
 
 /// ncclResult_t.
 inline constexpr int kSuccess = 0, kSystemError = 2, kInProgress = 7;
-/// ncclInProgress, from a non-blocking communicator, is no failure.
+/// A non-blocking communicator returns ncclInProgress, which is no failure.
 constexpr bool has_failed(int result) { return result != kSuccess && result != kInProgress; }
 
 /// NCCL_SPLIT_NOCOLOR: this rank gets no communicator.

@@ -1,4 +1,3 @@
-// Records one NCCL call, for its hook or for NCCL's NVTX range.
 #pragma once
 
 #include "abi.h"
@@ -15,7 +14,7 @@ struct Arguments {
   std::int32_t peer = kNone32;
 };
 
-/// Has no destructor, because NVTX ranges keep it in thread-local memory.
+/// No destructor, because NVTX ranges keep it in thread-local memory.
 struct Call {
   const Row* row = nullptr;
   spool::Thread* thread = nullptr;
@@ -33,7 +32,8 @@ void end_call(Call& call, int result, Communicator* made);
 
 void count_collective(Handle comm);
 
-/// Nesting of ncclGroupStart and ncclGroupEnd on this thread. Always kept: a recording may begin inside a group.
+/// Nesting of ncclGroupStart and ncclGroupEnd on this thread, kept outside windows too: a recording may begin inside a
+/// group.
 namespace group {
 struct State {
   std::uint32_t depth;
@@ -59,8 +59,8 @@ extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("i
 }
 inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 
-/// Starts the session at the process's first ncclCommInit*, before it runs. A rank in the environment has
-/// precedence. Job's thread, outside any LayerScope.
+/// Call before the real ncclCommInit*. The first call starts the session; a rank in the environment takes precedence.
+/// Job's thread, outside any LayerScope.
 void activate_by_communicator(int rank, int ranks);
 
 }  // namespace profshim::nccl

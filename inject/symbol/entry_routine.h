@@ -10,7 +10,7 @@ namespace profshim::symbol_steps {
 /// Maximum of patched functions: a pattern that matches more describes no step.
 constexpr std::uint32_t kMaxSites = 64;
 
-/// Names of patched functions by index, constant once patched.
+/// Indexed like the patched functions. Constant once patched.
 extern constinit StringId site_names[kMaxSites];
 
 /// Call before the first patch.

@@ -1,4 +1,3 @@
-// The program and the libraries that the loader has mapped.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 namespace profshim::symbol_steps {
 
 struct Module {
-  std::string name;  // from the loader, possibly relative to an old working folder; "" = program
+  std::string name;  // from the loader, may be relative to an old working folder; "" = program
   std::string path;  // from /proc/self/maps
   std::uint64_t bias = 0;
   std::uint64_t code_from = 0, code_to = 0;  // readable and executable segment

@@ -1,5 +1,5 @@
-// NCCL's profiler plugin: functions that NCCL calls on threads of the job, NCCL and CUDA. They return ncclSuccess, take
-// no lock and never allocate.
+// NCCL calls these functions on threads of the job, NCCL and CUDA. They return ncclSuccess, take no lock and never
+// allocate.
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -91,7 +91,7 @@ void commit(const PointToPointTask& task, Ticks call) {
           .reserved = {}});
 }
 
-/// NCCL calls init() for each communicator: records only the first.
+/// NCCL calls init() for each communicator. Only the first call records the version.
 void note_interface_version(int version) {
   if (detail::loaded.exchange(true, std::memory_order_relaxed) || recorder::mode() == 0) return;
   char json[16];
