@@ -1,4 +1,4 @@
-// MPI's constants and widths, detected at run time. One binary serves Open MPI, the MPICH family and the MPI-5 ABI.
+// MPI's constants are detected at run time: one binary serves Open MPI, the MPICH family and the MPI-5 ABI.
 #pragma once
 
 #include <atomic>
@@ -63,7 +63,7 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Returns the address of `symbol`, an Open MPI handle; 0 = none.
+/// `symbol` names an Open MPI handle. Returns 0 if not found.
 Handle data_handle(const char* symbol);
 
 Handle comm_from_fortran(int handle);
@@ -71,7 +71,7 @@ Handle type_from_fortran(int handle);
 Handle op_from_fortran(int handle);
 Handle request_from_fortran(int handle);
 
-/// These Fortran constants are variables: their addresses are compared.
+/// These Fortran constants are recognized by their addresses.
 bool is_fortran_in_place(const void* address);
 bool is_fortran_status_ignore(const void* address);
 bool is_fortran_statuses_ignore(const void* address);

@@ -1,4 +1,4 @@
-// The table of MPI communicators, kept also outside windows: ranks must number collectives equally.
+// MPI communicators, tracked outside windows too: all ranks must number collectives equally.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct alignas(64) Communicator {
   std::uint32_t parent = 0;
   std::int32_t size = 0;
   std::int32_t peers = 0;  // destinations of an all-to-all: size of own or remote group
-  std::int32_t rank = 0;   // own rank; kNone32 = none
+  std::int32_t rank = 0;   // kNone32 = none
   StringId name = 0;       // "MPI_COMM_WORLD", or how it was made: "split of MPI_COMM_WORLD"
   std::atomic<std::uint32_t> sequence{0};
   std::atomic<std::uint32_t> created{0};
@@ -30,7 +30,7 @@ static_assert(sizeof(Communicator) == 64);
 /// Call after detect_abi().
 void define_predefined_communicators();
 
-/// Finds a communicator, or adds it. Null for MPI_COMM_NULL or if the table is full. Any thread.
+/// Adds an unknown communicator. Null for MPI_COMM_NULL or if the table is full. Any thread.
 Communicator* communicator_of(Handle comm);
 
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
@@ -40,7 +40,7 @@ std::uint32_t defined_id(Communicator& comm);
 int neighbors_of(Communicator& comm);
 
 /// Adds the result of a call that is collective over `parent`. Call also if `created` is MPI_COMM_NULL, to count the
-/// creation. `made`: Row::made.
+/// creation.
 void add_communicator(Communicator* parent, Handle created, const char* made);
 /// Adds the result of a call that is collective over the new members only. `tag` distinguishes communicators with equal
 /// members.
@@ -53,7 +53,7 @@ extern thread_local constinit Communicator* last_counted __attribute__((tls_mode
 void count_on_another(Handle comm);
 }  // namespace detail
 
-/// Numbers a collective. Fast on the communicator of the thread's last collective.
+/// Fast on the communicator of the thread's last collective.
 inline void count_collective(Handle comm) {
   Communicator* const last = detail::last_counted;
   if (__builtin_expect(last != nullptr && last->handle.load(std::memory_order_acquire) == comm, 1)) {

@@ -1,4 +1,4 @@
-// A bounded lock-free cache of MPI's answers. A full cache takes no more.
+// Lock-free cache of MPI's answers. A full cache takes no more.
 #pragma once
 
 #include <atomic>

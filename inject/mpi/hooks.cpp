@@ -1,4 +1,3 @@
-// Exported MPI_ and MPIX_ functions from hooks/mpi.def (see row.h).
 #include <cstdint>
 #include <tuple>
 
@@ -34,7 +33,7 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// Returns the argument; Status and Statuses come from `words`, where they may be replaced.
+  /// Status and Statuses come from `words`, where they may be replaced.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
     if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {

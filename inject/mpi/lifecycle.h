@@ -1,4 +1,3 @@
-// Starts the session at the call that initializes MPI.
 #pragma once
 
 #include "abi.h"
@@ -13,7 +12,7 @@ bool mpi_was_seen();
 bool activate_rank(const void* session_comm, Ticks began);
 /// Records the call if a window begins with it.
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
-/// Nanoseconds to record a call. Not for the job's threads.
+/// In nanoseconds. Not for the job's threads.
 double measure_call_cost();
 
 }  // namespace profshim::mpi

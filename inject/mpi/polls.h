@@ -1,4 +1,4 @@
-// Makes one event of a thread's consecutive unsuccessful polls: loops of MPI_Test, MPI_Testany or MPI_Iprobe make
+// A thread's consecutive unsuccessful polls become one event: loops of MPI_Test, MPI_Testany or MPI_Iprobe make
 // millions per second.
 #pragma once
 

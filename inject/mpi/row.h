@@ -1,4 +1,4 @@
-// The words in the columns of hooks/mpi.def. Its rows generate hooks and events, because MPI has no common ABI.
+// The words in the columns of hooks/mpi.def.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace profshim::mpi {
 
-/// Roles of arguments. Prefix R (RCount): receiving side. Suffix W: MPI_Count instead of int.
+/// Prefix R (RCount): receiving side. Suffix W: MPI_Count instead of int.
 enum class Role : std::uint8_t {
   Ptr,     // an address; only the Behavior's code may read it
   Text,    // char*; in Fortran its length is a hidden last argument
@@ -45,9 +45,9 @@ enum class Role : std::uint8_t {
   OldComm,  // handle to be freed
   Message,  // an MPI_Message to receive, or found by a probe
   Flag,     // an int; 0 = unsuccessful poll
-  Request,  // the new request
+  Request,
   Status,
-  Statuses,  // one for each request
+  Statuses,
 };
 inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Statuses) + 1;
 
@@ -119,7 +119,7 @@ struct Row {
   std::array<std::int8_t, kRoles> at{};
   const char* made = "";  // how the call makes a communicator: "split"
 
-  /// Returns the position of the first argument with `role`; -1 = none.
+  /// Returns the first argument with `role`; -1 = none.
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
   constexpr bool polls() const { return has(Role::Flag); }
@@ -156,7 +156,7 @@ constexpr bool is_handle(Role role) {
   return role == Role::Opaque || role == Role::Type || role == Role::RType || role == Role::Op || role == Role::Comm;
 }
 
-/// An argument's type. Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
+/// Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
 template <Role role>
 using ArgumentType = std::conditional_t<
     is_number(role), int,

@@ -22,7 +22,7 @@ struct alignas(64) Communicator {
   std::atomic<std::int32_t> size{kUnknown}, rank{kUnknown}, device{kUnknown};
   StringId name = 0;
   std::atomic<std::uint32_t> sequence{0};
-  std::atomic<std::uint32_t> splits{0};   // splits and growths so far
+  std::atomic<std::uint32_t> splits{0};  // splits and growths so far
   std::atomic<std::uint32_t> shrinks{0};
   std::atomic<bool> defined{false};
   std::atomic<bool> queried{false};

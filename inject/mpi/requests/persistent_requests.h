@@ -1,4 +1,3 @@
-// Persistent requests (MPI_Send_init, ...) in a bounded pool.
 #pragma once
 
 #include <atomic>
