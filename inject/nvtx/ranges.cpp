@@ -63,7 +63,6 @@ bool steps_at_end() {
   return spec != nullptr && spec->steps.edge_end;
 }
 
-/// Makes the step boundary where the range begins, if the spec wants that.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }

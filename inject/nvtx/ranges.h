@@ -1,7 +1,5 @@
-// Records NVTX ranges and marks; step markers become step boundaries. Runs on the job's threads.
-//
-// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for it, so
-// that its pop does not end a recorded range.
+// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for the
+// range, so that its pop does not end a recorded range.
 #pragma once
 
 #include <cstddef>

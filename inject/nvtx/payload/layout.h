@@ -1,4 +1,3 @@
-// Finds size, alignment and offset of the entries of NVTX payloads.
 #pragma once
 
 #include <cstddef>
@@ -56,12 +55,12 @@ class PayloadLayout {
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// Returns the number of elements; 0 if the schema names no valid length entry.
+  /// Returns 0 if the schema names no valid length entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
   /// Reads 1 to 8 bytes, zero-extended. Returns false if the type has another size or the bytes are out of bounds.
   bool read_integer(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
-  /// Finds an entry by name. Only for schemas of scalars, such as NCCL's.
+  /// Only for schemas of scalars, such as NCCL's.
   bool find_integer(const nvtxPayloadData_t& payload, std::string_view name, std::uint64_t& value) const;
 
  private:

@@ -1,4 +1,4 @@
-// Writes extended NVTX payloads, such as NCCL's, as JSON. Job's threads: no allocation, no locale, bounded output.
+// Job's threads: no allocation, no locale, bounded output.
 #pragma once
 
 #include <cstddef>

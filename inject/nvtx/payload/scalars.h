@@ -1,4 +1,3 @@
-// Writes single payload values as JSON.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,7 @@ inline TypeSize size_of_type(std::uint64_t type) {
   }
 }
 
-/// Bytes of a character; 0 unless the type is text.
+/// Returns 0 unless the type is text.
 inline std::size_t character_bytes(std::uint64_t type) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
