@@ -1,11 +1,11 @@
-// PyTorch jobs without MPI: decides whether a process is a rank, and starts its session.
+// For PyTorch jobs without MPI.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::torch {
 
-/// Remembers pid and rank. Only the constructor calls it, before the program changes the environment.
+/// Remembers pid and rank. Constructor only, before the program changes the environment.
 void note_start();
 
 enum class Activation : std::uint8_t {
@@ -17,7 +17,7 @@ enum class Activation : std::uint8_t {
 /// thread.
 Activation try_to_activate(const char* range);
 
-/// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate it:
+/// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate such a process, because
 /// init_process_group() will. Any thread.
 bool waits_for_group();
 

@@ -1,4 +1,3 @@
-// Measures the cost of recording a PyTorch operator.
 #include <cstring>
 
 #include "inject/core/resolve.h"
@@ -27,12 +26,11 @@ struct Sizes {
   std::size_t count;
 };
 constexpr std::int8_t kFloat = 6;  // c10::ScalarType
-/// An empty optional<MemoryFormat>.
 struct NoMemoryFormat {
   std::uint8_t value = 0;
   bool has_value = false;
 };
-/// at::Tensor. It has a destructor, so functions return it in memory.
+/// Functions return at::Tensor in memory, because it has a destructor.
 struct Tensor {
   void* implementation;
   ~Tensor() {}

@@ -38,7 +38,6 @@ constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at1
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// Copies the text after `before`, up to a quote or the end of the line.
 bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;

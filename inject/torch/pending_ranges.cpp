@@ -11,14 +11,14 @@ struct PendingRange {
   const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// The end of a range that is not pending yet, or that was not recorded. make_pending() decides by the time.
+/// The end of a range that is not pending yet, or that was not recorded. make_pending() tells them apart by the time.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;
   std::uint8_t flags = 0;
 };
 
-// Set-associative hash tables. In a full set, a new entry replaces the oldest.
+// In a full set, a new entry replaces the oldest.
 constexpr std::size_t kSets = 1024, kWays = 4;
 constinit PendingRange ranges[kSets][kWays];
 constinit EarlyEnd ends[kSets][kWays];
