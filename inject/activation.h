@@ -5,8 +5,8 @@
 
 namespace profshim::inject {
 
-/// Starts the session and the parts that depend on the spec: NVTX, CUDA, PyTorch, steps by symbol. Does nothing if a
-/// parent process records. `began`: begin of the event that told the rank; 0 = now. Job's thread.
+/// Starts the session and the parts that depend on the spec. Does nothing if a parent process records. `began`: begin
+/// of the event that told the rank; 0 = now. Job's thread.
 void activate(const Rank& rank, Ticks began);
 
 /// As activate(), for a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI_Init will tell

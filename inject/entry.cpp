@@ -120,7 +120,7 @@ bool only_pytorch_needs_mpi() {
   return needed.by_pytorch && !needed.by_others;
 }
 
-/// Returns the MPI library whose MPI_Init will tell the rank, or null. Call only before activation.
+/// Returns the library whose MPI_Init will tell the rank, or null. Call only before activation.
 const char* pending_mpi() {
   const char* const library = mapped_library(is_mpi_library);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
@@ -128,7 +128,7 @@ const char* pending_mpi() {
 
 pid_t loaded_by = 0;
 
-/// Exit handler. Warns if this process looks like an unrecorded rank. A process that had children may be a launcher.
+/// Warns if this process looks like an unrecorded rank. A process that had children may be a launcher.
 void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;

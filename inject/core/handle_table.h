@@ -15,7 +15,7 @@ class HandleTable {
     if (handle <= kClaimed) return nullptr;
     const std::size_t at = home_of(handle);
     std::size_t i = 0;
-    std::size_t reach = 1;  // most entries are at home: then homes_ is not read
+    std::size_t reach = 1;
     do {
       Entry& entry = entries_[(at + i) % kSlots];
       if (entry.handle.load(std::memory_order_acquire) == handle) return &entry;  // pairs with publish()
@@ -24,7 +24,7 @@ class HandleTable {
     } while (++i < reach);
     return nullptr;
   }
-  /// Takes a slot, which find() ignores until publish(). Null if the table is full.
+  /// find() ignores the slot until publish(). Null if the table is full.
   Entry* claim(std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     for (std::size_t i = 0; i < kSlots; ++i) {
@@ -41,7 +41,7 @@ class HandleTable {
   Entry* remove(std::uint64_t handle) {
     Entry* const entry = find(handle);
     std::uint64_t key = handle;
-    // The release pairs with claim(). On failure another thread has removed the entry.
+    // The release pairs with claim().
     if (entry == nullptr ||
         !entry->handle.compare_exchange_strong(key, kFree, std::memory_order_release, std::memory_order_relaxed)) {
       return nullptr;

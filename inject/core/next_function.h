@@ -6,8 +6,7 @@
 
 namespace profshim::inject {
 
-/// The next definition of a function that this library exports. Our constructors make the first get(): a signal handler
-/// or vfork() child must not call dlsym(). Another library's constructor may call get() before ours.
+/// Our constructors make the first get(): a signal handler or vfork() child must not call dlsym().
 template <class Function>
 class NextFunction {
  public:

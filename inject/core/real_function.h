@@ -7,10 +7,9 @@
 
 namespace profshim::inject {
 
-/// Any thread; preserves errno. get() repeats a failed lookup, because the library may be loaded later.
+/// Any thread. get() repeats a failed lookup, because the library may be loaded later.
 class RealFunction {
  public:
-  /// Tries the names in order. Null if none is found.
   template <std::size_t n>
   void* get(Layer layer, const char* const (&names)[n]) {
     void* const found = address_.load(std::memory_order_acquire);

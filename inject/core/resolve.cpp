@@ -47,8 +47,8 @@ bool belongs(const char* path, Layer layer) {
 
 constexpr std::size_t kMaxLibraries = 16;
 struct Found {
-  Layer layer;           // kNone: all layers
-  std::size_t skip = 0;  // libraries searched in earlier rounds
+  Layer layer;  // kNone: all layers
+  std::size_t skip = 0;
   std::size_t count = 0;
   char paths[kMaxLibraries][PATH_MAX];
 };

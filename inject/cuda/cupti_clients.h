@@ -31,7 +31,6 @@ class OtherClients {
   void on_subscribe(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
-  /// Returns true if others may subscribe now.
   bool on_unsubscribe(void* subscriber) {
     if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
     if (subscriber == takes_all_) {  // CUPTI disables the subscriber's kinds

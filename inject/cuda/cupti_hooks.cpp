@@ -66,7 +66,6 @@ class PreserveErrno {
   const int saved_ = errno;
 };
 
-/// Returns false if the client is refused.
 bool yield_to_client(const char* call) {
   const PreserveErrno preserve;
   if (!admit_client()) return false;
@@ -94,7 +93,7 @@ int forward_registration(Real& real, Args... args) {
 }
 
 enum class Subscription {
-  kShared,               // other subscribers may exist
+  kShared,
   kCallbacks,            // must be alone for callbacks; our activity recording continues
   kCallbacksAndActivity  // must be alone for callbacks and activity
 };

@@ -146,7 +146,7 @@ struct CallOf {
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
 
-  /// Reads the mode again, because the step boundary may have begun or ended a window.
+  /// The step boundary may have begun or ended a window, so the mode is read again.
   static int call_now(Function* real, Arguments... arguments) {
     return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
   }

@@ -23,9 +23,9 @@ namespace {
 
 constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
-/// The other tool that CUDA_INJECTION64_PATH names, or "". Only the constructor writes it.
+/// The other tool that CUDA_INJECTION64_PATH names, or "".
 constinit char foreign_owner[PATH_MAX] = {};
-constinit std::atomic<bool> is_injected{false};     // the driver called InitializeInjection()
+constinit std::atomic<bool> is_injected{false};
 constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA, but InitializeInjection() did not run
 
 void at_exit() { session::finish(session::End::kNormal); }

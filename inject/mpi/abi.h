@@ -27,7 +27,7 @@ struct Abi {
 
 /// Zero until detect_abi() has returned true.
 const Abi& abi();
-/// Call once, after MPI is initialized. Returns false for an unknown implementation.
+/// Call once, after MPI is initialized.
 bool detect_abi();
 
 struct alignas(8) StatusBuffer {
@@ -63,7 +63,7 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// `symbol` names an Open MPI handle. Returns 0 if not found.
+/// Returns 0 if the symbol is not found.
 Handle data_handle(const char* symbol);
 
 Handle comm_from_fortran(int handle);

@@ -66,7 +66,6 @@ struct Call {
   bool armed() const { return event != nullptr; }
 };
 
-/// Fills in the event except its times.
 void describe(const Call& call, Event& event);
 bool needs_status(const Call& call);
 /// Allocates, locks and makes system calls only at the first use of a communicator, datatype or operation.

@@ -1,8 +1,7 @@
 // All arguments are addresses. Open MPI's bindings call PMPI functions, which have no hooks. MPICH's bindings call C
 // functions, but only the outer hook records.
 //
-// mpif.h and "use mpi" call mpi_x in one of four spellings, "use mpi_f08" calls mpi_x_f08_. MPICH's mpi_x_f08ts_ call C
-// functions and need no hooks.
+// MPICH's mpi_x_f08ts_ call C functions and need no hooks.
 //
 // A CHARACTER argument adds a hidden length, which is always forwarded: if it was not passed, no callee reads it.
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace profshim::mpi {
 enum class Role : std::uint8_t {
   Ptr,     // an address; only the Behavior's code may read it
   Text,    // char*; in Fortran its length is a hidden last argument
-  SBuf,    // send buffer or MPI_IN_PLACE
-  RBuf,    // receive buffer or MPI_IN_PLACE
+  SBuf,    // may be MPI_IN_PLACE
+  RBuf,    // may be MPI_IN_PLACE
   Int,     // a number; only the Behavior's code may read it
   Wide,    // MPI_Aint, MPI_Offset or MPI_Count, not read
   Opaque,  // a handle, not read
@@ -42,7 +42,7 @@ enum class Role : std::uint8_t {
   RTag,
   Comm,
   NewComm,  // address of the new handle; all below are addresses
-  OldComm,  // handle to be freed
+  OldComm,
   Message,  // an MPI_Message to receive, or found by a probe
   Flag,     // an int; 0 = unsuccessful poll
   Request,
@@ -119,7 +119,6 @@ struct Row {
   std::array<std::int8_t, kRoles> at{};
   const char* made = "";  // how the call makes a communicator: "split"
 
-  /// Returns the first argument with `role`; -1 = none.
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
   constexpr bool polls() const { return has(Role::Flag); }

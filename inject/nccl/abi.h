@@ -33,7 +33,7 @@ constexpr std::uint64_t size_of_type(std::int64_t type) {
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
 }
 
-/// The first members of ncclConfig_t; later NCCL versions append members.
+/// The first members of ncclConfig_t.
 struct Config {
   std::size_t size;
   unsigned magic, version;
@@ -45,34 +45,34 @@ struct Config {
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 
 enum class Role : std::uint8_t {
-  SBuf,           // const void*
-  RBuf,           // void*
-  Count,          // size_t, elements
-  Type,           // ncclDataType_t
-  Op,             // ncclRedOp_t
-  Root,           // int
-  Peer,           // int
-  Comm,           // ncclComm_t
-  Stream,         // cudaStream_t
-  NewComm,        // ncclComm_t*
-  Size32,         // int, ranks of the new communicator
-  Rank,           // int
-  Id,             // ncclUniqueId by value
-  Ids,            // ncclUniqueId*
-  IdCount,        // int
-  Color,          // int
-  Excluded,       // int*, ranks left out by a shrink
-  ExcludedCount,  // int
-  Config,         // ncclConfig_t*
-  Ptr,            // other pointer
-  Size,           // other size_t
-  Int,            // other int, unsigned or enum
+  SBuf,   // const void*
+  RBuf,   // void*
+  Count,  // size_t, elements
+  Type,   // ncclDataType_t
+  Op,     // ncclRedOp_t
+  Root,
+  Peer,
+  Comm,     // ncclComm_t
+  Stream,   // cudaStream_t
+  NewComm,  // ncclComm_t*
+  Size32,   // int, ranks of the new communicator
+  Rank,
+  Id,   // ncclUniqueId by value
+  Ids,  // ncclUniqueId*
+  IdCount,
+  Color,
+  Excluded,  // int*, ranks left out by a shrink
+  ExcludedCount,
+  Config,  // ncclConfig_t*
+  Ptr,     // other pointer
+  Size,    // other size_t
+  Int,     // other int, unsigned or enum
 };
 
 enum class Behavior : std::uint8_t {
   Plain,
-  Collective,    // numbered on its communicator; launches kernels
-  PointToPoint,  // launches kernels
+  Collective,  // numbered on its communicator
+  PointToPoint,
   GroupStart,
   GroupEnd,
   GroupCancel,  // ends a group without launching it
@@ -105,7 +105,7 @@ struct Row {
   HookId hook = HookId::kNone;
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
-  std::array<std::int8_t, kRoles> at{};  // first position of each role; -1 = none
+  std::array<std::int8_t, kRoles> at{};  // -1 = none
 
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }

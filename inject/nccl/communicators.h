@@ -17,8 +17,8 @@ inline constexpr std::int32_t kUnknown = -1;
 struct alignas(64) Communicator {
   std::atomic<Handle> handle{0};
   std::uint64_t identity = 0;  // equal on all ranks, unique; 0 = unknown
-  std::uint32_t id = 0;        // Definition id
-  std::uint32_t parent = 0;    // Definition id
+  std::uint32_t id = 0;
+  std::uint32_t parent = 0;
   std::atomic<std::int32_t> size{kUnknown}, rank{kUnknown}, device{kUnknown};
   StringId name = 0;
   std::atomic<std::uint32_t> sequence{0};
@@ -27,7 +27,7 @@ struct alignas(64) Communicator {
   std::atomic<bool> defined{false};
   std::atomic<bool> queried{false};
   bool from_nvtx = false;  // the handle is NCCL's hash and cannot be queried
-  Magic magic = 0;         // see growth.h
+  Magic magic = 0;
 };
 static_assert(sizeof(Communicator) == 64);
 
@@ -61,10 +61,10 @@ constexpr Handle handle_of_hash(std::uint64_t hash) { return hash == 0 ? 0 : has
 constexpr bool is_hash(Handle handle) { return handle >> 63 != 0; }
 std::uint64_t identity_of_hash(Handle handle);
 
-/// Returns text such as "split of init". `parent` may be null.
+/// Returns text such as "split of init".
 StringId origin_text(const char* made, const Communicator* parent);
 
-/// Replaces an entry with this handle. Returns null for handle 0 or if the table is full.
+/// Replaces an entry with this handle.
 Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx = false);
 /// Remembers a communicator whose handle NCCL stores later: in a group, or if it is non-blocking.
 void add_when_stored(const void* address, const CommunicatorInfo& info);
@@ -76,10 +76,9 @@ Communicator* find_or_add_communicator(Handle comm);
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
 /// Queries NCCL once; kUnknown if that fails.
 std::int32_t size_of(Communicator& comm);
-/// The first call writes the definition.
 std::uint32_t defined_id(Communicator& comm);
 
-/// Returns the entry, for restore_communicator() if the real function fails.
+/// For restore_communicator(), if the real function fails.
 Communicator* remove_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 

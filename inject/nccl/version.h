@@ -18,8 +18,7 @@ inline VersionText version_text(int code) {
   return version;
 }
 
-/// Records the version of the library that contains `function`. Job's thread; preserves errno;
-/// takes the loader's lock.
+/// `function`: any function of the NCCL library. Job's thread; takes the loader's lock.
 void note_version(const void* function);
 /// Call when a library registers with NVTX. `get`: a function in that library.
 void note_nvtx_copy(const void* get);

@@ -49,7 +49,6 @@ struct EndedRange {
   nvtxRangeId_t own;  // 0 = not ours
   bool is_chained;    // the chained tool may know the id
 };
-/// Resolves an id from public_id() and ends its mapping.
 inline EndedRange take_public_id(nvtxRangeId_t id) {
   if (!chain::is_requested()) return {id, false};
   if (const nvtxRangeId_t own = chain::take_range_id(id)) return {own, true};

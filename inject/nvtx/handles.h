@@ -63,7 +63,6 @@ struct RegisteredString {
 inline constexpr std::string_view kUnnamed = "(unnamed)";
 
 extern constinit Domain default_domain;
-/// Null means the default domain.
 inline Domain& domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
 }
@@ -86,7 +85,7 @@ void define_category(Domain& domain, std::uint32_t number);
 /// Interns the text once: it may have been registered before the session.
 StringId intern_string(RegisteredString& string);
 
-/// Converts UTF-32; surrogates become U+FFFD. Writes whole characters, at most `size` bytes, and returns the length.
+/// Surrogates become U+FFFD. Writes whole characters, at most `size` bytes.
 std::size_t to_utf8(const wchar_t* text, char* out, std::size_t size);
 
 }  // namespace profshim::nvtx

@@ -14,7 +14,7 @@ using nccl::Row;
 
 /// The outermost NCCL range of this thread.
 struct OpenRange {
-  std::uint32_t depth;  // number of open ranges in NCCL's domain
+  std::uint32_t depth;  // open ranges in NCCL's domain
   bool begun;           // `call` has to be ended
   nccl::Call call;
   const Row* row;  // null = ignored

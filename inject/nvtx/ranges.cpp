@@ -137,7 +137,7 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
 struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null for a step marker that is not recorded
-  StringId marker;  // step marker's name, or 0
+  StringId marker;  // 0 = no step marker
 };
 /// Bit of `id` while start() or end() uses the slot. No id of the job has it.
 constexpr std::uint64_t kInUse = 1ULL << 63;

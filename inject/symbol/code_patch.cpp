@@ -49,7 +49,7 @@ void* page_at(std::uint64_t address) {
   return nullptr;
 }
 
-/// Maps a page within reach of a near jump. Searches below `address` first, because the heap grows above a program.
+/// Searches below `address` first, because the heap grows above a program.
 void* page_near(std::uint64_t address) {
   const std::vector<Mapping> list = mappings();
   for (std::size_t i = list.size(); i-- > 1;) {
@@ -64,7 +64,7 @@ void* page_near(std::uint64_t address) {
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
     const std::uint64_t candidate = list[i + 1].start - kPage;
     if (list[i].end <= address || list[i].grows || list[i + 1].grows || list[i].end > candidate) continue;
-    const std::uint64_t low = list[i].end;  // the gap's begin is nearer than its end
+    const std::uint64_t low = list[i].end;
     if (low - address > kReach) break;
     if (void* const page = page_at(low)) return page;
   }

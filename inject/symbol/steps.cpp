@@ -98,7 +98,7 @@ std::size_t scan(Module& module, const elf::SymbolPattern& pattern) {
   if (is_ours(module) || (is_system(module) && !pattern.exact())) return 0;
   // The handle keeps the library mapped; RTLD_NOLOAD never loads it.
   void* const handle = dlopen(module.name.empty() ? nullptr : module.name.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-  if (handle == nullptr) return 0;  // unloaded meanwhile
+  if (handle == nullptr) return 0;
   std::size_t matched = 0;
   elf::File file;
   std::string why_not;

@@ -21,10 +21,10 @@ Activation try_to_activate(const char* range);
 /// init_process_group() will. Any thread.
 bool waits_for_group();
 
-/// Starts the session of a process that torch.distributed has put into a group. Job's thread.
+/// For a process that torch.distributed has put into a group. Job's thread.
 void activate_as_member(int rank, int size);
 
-/// Returns true in a child forked, without exec, after note_start().
+/// True in a child forked without exec.
 bool is_forked_child();
 
 }  // namespace profshim::torch

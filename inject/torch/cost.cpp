@@ -7,13 +7,11 @@
 namespace profshim::torch {
 namespace {
 
-// at::RecordFunction(RecordScope), ~RecordFunction()
 constexpr char kConstruct[] = "_ZN2at14RecordFunctionC1ENS_11RecordScopeE";
 constexpr char kDestruct[] = "_ZN2at14RecordFunctionD1Ev";
 constexpr std::size_t kRoom = 16384;  // more than any at::RecordFunction
 
-// at::enableRecordFunction(bool), per thread; at::_ops::neg_::call(Tensor&); at::detail::empty_cpu(IntArrayRef,
-// ScalarType, bool pin_memory, optional<MemoryFormat>), c10::optional up to 2.3. All in 1.13 to 2.x.
+// kEnable acts on the calling thread only. All exist in 1.13 to 2.x; c10::optional is used up to 2.3.
 constexpr char kEnable[] = "_ZN2at20enableRecordFunctionEb";
 constexpr char kOperator[] = "_ZN2at4_ops4neg_4callERNS_6TensorE";
 constexpr const char* kEmpty[] = {
@@ -42,8 +40,7 @@ Function* find(const char* name) {
   return reinterpret_cast<Function*>(inject::resolve_in(name, Layer::kTorch));
 }
 
-/// True if no profiler of the job would see the measurement. An at::RecordFunction begins with a pointer and a small
-/// vector of its observers.
+/// True if no profiler of the job would see the measurement.
 bool only_we_observe() {
   auto* const construct = find<void(void*, int)>(kConstruct);
   auto* const destruct = find<void(void*)>(kDestruct);

@@ -53,7 +53,7 @@ void note_group(const void* address, int rank, int size) {
     group_count.fetch_add(1, std::memory_order_release);
 }
 
-/// The only group with several members is the group of every collective. Null if there are more such groups.
+/// If only one group has several members, every collective uses that group. Otherwise returns null.
 Group* only_group() {
   Group* found = nullptr;
   const std::size_t known = group_count.load(std::memory_order_acquire);

@@ -7,7 +7,6 @@
 
 namespace profshim::torch {
 
-/// Offsets in bytes, and tags.
 struct Layout {
   // at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
   std::uint16_t sequence, inputs;

@@ -9,7 +9,6 @@ namespace profshim::torch {
 void attach_if_loaded();
 bool is_imported();
 
-/// For the cost measurement.
 Callback operator_observer();
 /// Nanoseconds per operator without inputs and stack; negative if unknown. Not for a job's thread.
 double operator_cost();

@@ -12,7 +12,7 @@ void make_pending(spool::Thread& thread, const Event& range, const void* key);
 /// Commits the range on `thread`. If it is not pending, keeps the end for make_pending() and returns false.
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags = 0);
 
-/// Any thread, without a lock.
+/// Lock-free; any thread.
 bool has_pending();
 
 /// Commits an older range with this key, if any, as unfinished.

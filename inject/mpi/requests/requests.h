@@ -27,7 +27,6 @@ void start_persistent_request(Event* start, bool only_one, Handle request, const
 /// For MPI_Request_free: drops the slice, as the operation completes unseen.
 void forget_request(Handle request, const void* address);
 
-/// Releases a committed or dropped slice.
 inline void close_slice(Event* slice) {
   if (slice == nullptr) return;
   recorder::release_pending(slice);

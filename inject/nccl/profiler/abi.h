@@ -19,7 +19,7 @@
 
 namespace profshim::nccl::profiler {
 
-/// Event types, which are bits of the activation mask.
+/// Bits of the activation mask.
 enum : std::uint64_t {
   kGroup = 1u << 0,  // a plan; v4 reports it whenever tasks are enabled
   kCollective = 1u << 1,
@@ -30,18 +30,18 @@ enum : std::uint64_t {
 
 struct CollectiveTask {
   std::uint64_t sequence;  // NCCL's count on the communicator, without calls captured into a graph
-  const char* function;    // "AllReduce"
+  const char* function;
   const void* send_buffer;
   void* receive_buffer;
   std::size_t count;
   int root;
   const char* datatype;
   std::uint8_t channels, warps;
-  const char* algorithm;  // "RING"
-  const char* protocol;   // "LL"
+  const char* algorithm;
+  const char* protocol;
 };
 struct PointToPointTask {
-  const char* function;  // "Send"
+  const char* function;
   void* buffer;
   const char* datatype;
   std::size_t count;

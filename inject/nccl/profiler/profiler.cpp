@@ -91,7 +91,7 @@ void commit(const PointToPointTask& task, Ticks call) {
           .reserved = {}});
 }
 
-/// NCCL calls init() for each communicator. Only the first call records the version.
+/// NCCL calls init() for each communicator.
 void note_interface_version(int version) {
   if (detail::loaded.exchange(true, std::memory_order_relaxed) || recorder::mode() == 0) return;
   char json[16];

@@ -9,10 +9,10 @@ namespace profshim::nccl::profiler {
 /// if the spec enables it and the job has no profiler.
 void offer();
 
-/// Call after ncclCommInit*. Reports a problem if NCCL did not open the offered library.
+/// Call after ncclCommInit*.
 void check_loaded();
 
-/// Constructor only: adds the environment entry for offer().
+/// Constructor only.
 void reserve_variable(const char* own_path);
 
 namespace detail {

@@ -8,7 +8,7 @@ namespace profshim::nvtx {
 
 /// The payload field that is flagged as the event's message. Do not copy: `text` may point into `utf8`.
 struct EventMessage {
-  std::string_view text;  // "" = none
+  std::string_view text;
   char utf8[kMaxString];  // for UTF-16 and UTF-32
 };
 

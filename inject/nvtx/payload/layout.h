@@ -13,7 +13,6 @@ namespace profshim::nvtx {
 struct Bytes {
   const std::uint8_t* data;
   std::size_t size;
-  /// Returns false if out of bounds.
   template <class T>
   bool load(std::size_t offset, T& value) const {
     if (offset > size || size - offset < sizeof(T)) return false;

@@ -82,7 +82,6 @@ class Renderer {
     return true;
   }
 
-  /// If the field does not fit, returns false and writes nothing.
   bool write_field(const Structure& structure, std::size_t i, std::size_t element, int depth, bool& is_empty) {
     const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
     char* const start = json_.position();

@@ -66,7 +66,7 @@ bool recording() { return recorder::mode_has(kArmed | kMemory); }
 
 static_assert(sizeof(BlockTable) <= recorder::kBlockTableBytes);
 constinit std::atomic<BlockTable*> cpu_blocks{nullptr};
-constinit std::atomic<std::int64_t> cpu_bytes{0};  // sum of sizes in cpu_blocks
+constinit std::atomic<std::int64_t> cpu_bytes{0};
 
 void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, std::uint64_t reserved,
             c10::Device device, std::uint8_t flags = 0) {

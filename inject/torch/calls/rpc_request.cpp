@@ -37,7 +37,6 @@ class Pickle {
     std::uint64_t number = 0;
   };
 
-  /// Returns kEnd at the end and at the first invalid byte.
   Operation next() {
     if (rest_.empty()) return {};
     const auto code = static_cast<unsigned char>(rest_[0]);
