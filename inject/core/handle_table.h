@@ -7,7 +7,7 @@
 namespace profshim::inject {
 
 /// Lock-free hash table of fixed size. Linear probing without tombstones: an entry lies less than `reach` slots after
-/// its home, the slot that its hash selects. `Entry` has an atomic `handle`, initially 0.
+/// its home, the slot that its hash selects.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
@@ -67,7 +67,7 @@ class HandleTable {
   // Layout of homes_[i]: reach << 32 | number of entries. One word, so that both become 0 together.
   static constexpr std::uint64_t kOneEntry = 1, kReach = std::uint64_t{1} << 32;
   static std::size_t reach_of(std::uint64_t home) { return static_cast<std::size_t>(home / kReach); }
-  /// Counts an entry `distance` slots after home `at`. Call before find() may look for the entry.
+  /// Call before find() may look for the entry.
   void enter(std::size_t at, std::size_t distance) {
     std::uint64_t home = homes_[at].load(std::memory_order_relaxed);
     std::uint64_t next = 0;

@@ -1,4 +1,4 @@
-// CUDA's types, so that the build needs no toolkit. tests/unit/inject/cuda/abi_test.cpp checks them.
+// CUDA's types, so that the build needs no toolkit.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace profshim::cuda {
 using Ptr = void*;
 using Handle = void*;
 using Size = std::size_t;
-using Int = int;  // also enums
+using Int = int;
 using Unsigned = unsigned;
 struct Dim3 {
   unsigned x, y, z;

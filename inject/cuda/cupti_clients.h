@@ -25,7 +25,8 @@ class SpinLockGuard {
 /// Subscriptions and activity kinds of the job's other CUPTI clients. Not thread-safe.
 class OtherClients {
  public:
-  /// In CUPTI 13.2, the subscriber's buffer callbacks get all records of the process until the subscriber unsubscribes.
+  /// The subscriber's buffer callbacks get all records of the process until the subscriber unsubscribes (libcupti
+  /// 13.2.75).
   void on_all_buffers_taken(void* subscriber) { takes_all_ = subscriber; }
   /// `alone`: CUPTI admits no other subscriber (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).
   void on_subscribe(void* subscriber, bool alone) {

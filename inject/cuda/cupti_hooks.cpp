@@ -161,8 +161,7 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// True if subscribers record independently (CUPTI 13.3 with its driver). In 13.2, a subscriber that registers buffers
-/// receives all records of the process (libcupti 13.2.75).
+/// True if subscribers record independently (CUPTI 13.3 with its driver).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.get() != nullptr && (!device::available() || device::subscribers_share());

@@ -35,7 +35,6 @@ struct alignas(8) StatusBuffer {
   int words[16];
 };
 
-/// Returns the handle without undefined bits.
 inline Handle normalized(Handle handle) {
   return abi().handle_bytes == 4 ? static_cast<std::uint32_t>(handle) : handle;
 }

@@ -68,7 +68,6 @@ struct Call {
 
 void describe(const Call& call, Event& event);
 bool needs_status(const Call& call);
-/// Allocates, locks and makes system calls only at the first use of a communicator, datatype or operation.
 void begin_call(Call& call);
 /// Preserves errno.
 void end_call(Call& call, int result);

@@ -95,7 +95,6 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::mpi
 
-// Forwards to the next MPI_X, so that other tools stay in the chain; else to PMPI_X.
 #define HOOK(name, fortran, capitals, behavior, payload, ...)                                             \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
     static constexpr const char* kNames[] = {#name, "P" #name};                                           \

@@ -11,7 +11,6 @@ inline bool folds_polls() {
   return (recorder::mode() & (kRecording | recorder::kEachPoll)) == kRecording;
 }
 
-/// Call begin_poll() before the real function, and count_poll() after an unsuccessful poll.
 Ticks begin_poll(Call& call);
 void count_poll(const Call& call, Ticks began);
 

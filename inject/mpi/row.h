@@ -43,8 +43,8 @@ enum class Role : std::uint8_t {
   Comm,
   NewComm,  // address of the new handle; all below are addresses
   OldComm,
-  Message,  // an MPI_Message to receive, or found by a probe
-  Flag,     // an int; 0 = unsuccessful poll
+  Message,
+  Flag,  // an int; 0 = unsuccessful poll
   Request,
   Status,
   Statuses,

@@ -1,4 +1,4 @@
-// NCCL's ABI and the words in hooks/nccl.def. tests/unit/inject/nccl/rows_test.cpp compares both with nccl.h.
+// NCCL's ABI, and the words in hooks/nccl.def.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr int kNoColor = -1;
 /// First result of ncclRedOpCreatePreMulSum.
 inline constexpr int kFirstUserOp = 5;
 
-/// Bytes of one ncclDataType_t; 0 = unknown.
+/// Returns 0 for an unknown ncclDataType_t.
 constexpr std::uint64_t size_of_type(std::int64_t type) {
   constexpr std::uint8_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
@@ -45,8 +45,8 @@ struct Config {
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 
 enum class Role : std::uint8_t {
-  SBuf,   // const void*
-  RBuf,   // void*
+  SBuf,
+  RBuf,
   Count,  // size_t, elements
   Type,   // ncclDataType_t
   Op,     // ncclRedOp_t

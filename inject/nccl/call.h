@@ -25,7 +25,6 @@ struct Call {
   bool step_at_end = false;
 };
 
-/// Allocates, locks and makes system calls only at the first call on a communicator.
 void begin_call(Call& call, const Arguments& arguments, bool from_nvtx);
 /// Preserves errno. `made`: the new communicator; null = none or unknown.
 void end_call(Call& call, int result, Communicator* made);
@@ -37,11 +36,11 @@ void count_collective(Handle comm);
 namespace group {
 struct State {
   std::uint32_t depth;
-  std::uint32_t operation;  // id of the outermost group's launches; 0 = none yet
+  std::uint32_t operation;  // 0 = none yet
   std::uint32_t operation_count;
   Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some not recorded
   bool hooked;               // a group call is running in its hook
-  bool recorded_from_start;  // recording was on when the group began: no operation was missed
+  bool recorded_from_start;  // recording was on when the group began
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }

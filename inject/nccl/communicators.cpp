@@ -82,7 +82,7 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// Returns the handle at `address`; 0 if the address is unmapped by now.
+/// Returns 0 if the address is unmapped by now.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};

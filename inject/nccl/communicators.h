@@ -43,7 +43,7 @@ struct CommunicatorInfo {
 };
 
 std::uint64_t identity_of_ids(const void* ids, int count, int ranks);
-/// Returns the identity for the next ncclCommInitAll.
+/// For ncclCommInitAll.
 std::uint64_t next_clique_identity(int ranks);
 /// Counts the split: call even if this rank gets no communicator.
 std::uint64_t next_split_identity(Communicator& parent, int color);

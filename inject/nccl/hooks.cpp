@@ -262,7 +262,6 @@ using HookOf = Hook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::nccl
 
-// Forwards to the next definition, not to pnccl*, so that other preloaded tools see the call.
 #define HOOK(name, since, behavior, payload, ...)                                                         \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {     \
     static constinit ::profshim::inject::NamedFunction<void()> function{::profshim::Layer::kNccl, #name}; \

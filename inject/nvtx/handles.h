@@ -15,7 +15,7 @@
 
 namespace profshim::nvtx {
 
-/// A payload schema or enum. Arrays and texts are our copies.
+/// Arrays and texts are our copies.
 struct Schema {
   std::uint64_t id;
   const char* name;    // "" = none

@@ -60,7 +60,7 @@ bool attach_extension(nvtxExtModuleInfo_t* module) {
   return true;
 }
 
-/// The other tool that gets the NVTX calls instead, or "". Only the constructor writes it.
+/// The other tool that gets the NVTX calls instead, or "".
 constinit char other_tool[PATH_MAX] = {};
 
 }  // namespace

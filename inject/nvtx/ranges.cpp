@@ -295,7 +295,6 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
   if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0 || id == 0) return;
   StartedRange& range = ranges[id % kRangeSlots];
   std::uint64_t expected = id;
-  // kInUse protects the slot until its fields are read.
   if (!range.id.compare_exchange_strong(expected, id | kInUse, std::memory_order_acquire)) return;
   const Ticks now = ticks();
   Event* const slot = range.event;

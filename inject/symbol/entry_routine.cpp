@@ -37,7 +37,7 @@ extern "C" {
 }
 
 // On entry the stack holds the return address into the trampoline, the index, and the function's return address.
-// Preserves the flags and every argument register (integer; x87, SSE, AVX, AVX-512). Returns at once in mode 0.
+// Preserves the flags and every argument register (integer, x87, SSE, AVX, AVX-512).
 __asm__(R"(
   .text
   .p2align 4

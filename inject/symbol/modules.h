@@ -10,8 +10,8 @@ struct Module {
   std::string name;  // from the loader, may be relative to an old working folder; "" = program
   std::string path;  // from /proc/self/maps
   std::uint64_t bias = 0;
-  std::uint64_t code_from = 0, code_to = 0;  // readable and executable segment
-  std::uint64_t patched = 0;                 // a patched function's address; 0 = none
+  std::uint64_t code_from = 0, code_to = 0;
+  std::uint64_t patched = 0;
   bool operator==(const Module& other) const { return name == other.name && bias == other.bias; }
 };
 

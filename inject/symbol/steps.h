@@ -1,7 +1,5 @@
-// steps.source = "symbol": calls of the functions that steps.pattern names are step boundaries, reported by a jump
-// patched into each function.
-//
-// Nested calls make steps too: seeing the end of a call would need a replaced return address, which breaks unwinding.
+// steps.source = "symbol": calls of the functions that steps.pattern names are step boundaries. Nested calls make steps
+// too: seeing the end of a call would need a replaced return address, which breaks unwinding.
 #pragma once
 
 namespace profshim::symbol_steps {

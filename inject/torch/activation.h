@@ -1,11 +1,10 @@
-// For PyTorch jobs without MPI.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::torch {
 
-/// Remembers pid and rank. Constructor only, before the program changes the environment.
+/// Constructor only, before the program changes the environment.
 void note_start();
 
 enum class Activation : std::uint8_t {

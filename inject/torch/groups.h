@@ -1,4 +1,3 @@
-// Process groups of torch.distributed, of all backends.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,6 @@ void disable_inputs() {
       "shapes, types and values from then on");
 }
 
-/// Incomplete once too_long() is true.
 class JsonText {
  public:
   JsonText(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}

@@ -1,5 +1,4 @@
-// NCCL calls these functions on threads of the job, NCCL and CUDA. They return ncclSuccess, take no lock and never
-// allocate.
+// NCCL calls these functions on threads of the job, NCCL and CUDA.
 #include "profiler.h"
 
 #include <dlfcn.h>
