@@ -40,7 +40,6 @@ class BlockTable {
     return {Added::kNoRoom, 0};
   }
 
-  /// Returns 0 if not in the table.
   std::uint64_t remove(const void* address) {
     if (count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::uint64_t key = key_of(address);

@@ -9,7 +9,7 @@
 namespace profshim::inject {
 
 /// For steps.source = "collective". Call before the real function. Returns true if the step boundary is due after that
-/// function. Otherwise makes the boundary now and updates `mode`, since a window may have begun or ended.
+/// function.
 inline bool steps_at_end(HookId hook, std::uint32_t& mode) {
   if (__builtin_expect((mode & recorder::kHookSteps) == 0, 1) || !session::is_step_hook(hook)) return false;
   if (session::spec()->steps.edge_end) return true;

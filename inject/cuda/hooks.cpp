@@ -31,8 +31,6 @@ void await_cupti() {
   device::await_start();
 }
 
-// Describers (third column of hooks/cuda.def) fill in the recorded arguments.
-
 void note_stream(CudaCallArgs& call, Handle stream) {
   call.stream = reinterpret_cast<std::uint64_t>(stream);
   call.has_stream = 1;

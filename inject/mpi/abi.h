@@ -1,4 +1,4 @@
-// MPI's constants are detected at run time: one binary serves Open MPI, the MPICH family and the MPI-5 ABI.
+// Detected at run time: one binary serves Open MPI, the MPICH family and the MPI-5 ABI.
 #pragma once
 
 #include <atomic>

@@ -47,7 +47,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// Calls `each` with every member's rank in MPI_COMM_WORLD; negative = none. Returns false if unknown.
+  /// Calls `each` with every member's rank in MPI_COMM_WORLD; negative = none.
   template <class Each>
   bool each_world_rank(int size, Each&& each) const {
     constexpr int kBlock = 256;
@@ -73,7 +73,6 @@ std::uint64_t hash_of_members(Query<int(Handle, Handle*)>& query, Handle comm, i
   return hash;
 }
 
-/// Returns 0 if a member is not in MPI_COMM_WORLD.
 StringId world_ranks_text(Handle comm, int size) {
   constexpr std::size_t kLongestRank = 12;
   const std::size_t room = static_cast<std::size_t>(size) * kLongestRank + 2;

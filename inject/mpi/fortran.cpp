@@ -51,7 +51,6 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
 template <HookId hook, bool f08>
 using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
-// MPI_INIT and MPI_INIT_THREAD have no argc and argv.
 template <HookId hook, class... Arguments>
 void initialize(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
   auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));

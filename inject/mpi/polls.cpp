@@ -43,8 +43,7 @@ bool continues(const Event& polling, const Call& call, Ticks began) {
          began - polling.end <= kLongestPause;
 }
 
-/// Returns false if the event has no room for another function. Stores the count last: every counted poll then lies
-/// before the event's end.
+/// Stores the count last: every counted poll then lies before the event's end.
 bool extend(Event& polling, const Call& call, Ticks began, Ticks now) {
   PollArgs& polls = polling.polls;
   const auto end = std::end(polls.functions);

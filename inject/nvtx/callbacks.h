@@ -32,7 +32,6 @@ inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return dom
 /// addresses.
 inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 
-/// Returns the job's id of a range that the chained tool has not started.
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
   return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
 }

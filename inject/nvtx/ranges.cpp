@@ -145,8 +145,7 @@ constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};
 constinit std::atomic<std::uint64_t> next_range{1};
 
-/// Takes a slot. `id` becomes running number << 16 | slot, so that old ids match no slot. Null if 64 slots in a row are
-/// in use.
+/// `id` becomes running number << 16 | slot, so that old ids match no slot.
 StartedRange* take_range(std::uint64_t& id) {
   for (int attempt = 0; attempt < 64; ++attempt) {
     const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);

@@ -12,8 +12,7 @@ enum class Activation : std::uint8_t {
   kRetryAtRange,  // operators cannot show the rank: call for ranges only
   kDone,
 };
-/// Starts the session if this process is a rank. Call at each operator (null) or range (its name) until kDone. Any
-/// thread.
+/// Call at each operator (null) or range (its name) until kDone. Any thread.
 Activation try_to_activate(const char* range);
 
 /// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate such a process, because

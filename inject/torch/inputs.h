@@ -12,7 +12,6 @@ void describe_inputs(const void* record_function, const Layout& layout, TorchArg
 /// Returns c10::ScalarType + 1 of the first tensor; 0 = none.
 std::uint8_t first_element_type(const void* record_function, const Layout& layout);
 
-/// Null if no input is a c10d::ProcessGroup that `is_group` accepts.
 const void* find_process_group(const void* record_function, const Layout& layout, bool (*is_group)(const void*));
 
 }  // namespace profshim::torch

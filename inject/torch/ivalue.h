@@ -106,7 +106,6 @@ struct Values {
   Bytes at(std::size_t i) const { return begin + i * kIValueBytes; }
 };
 
-/// Returns false if the memory cannot be a std::vector<IValue>.
 inline bool elements_of(Bytes vector, Values& values) {
   const auto begin = load<Bytes>(vector), end = load<Bytes>(vector + sizeof(Bytes));
   if (begin == nullptr) return end == nullptr;

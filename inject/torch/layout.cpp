@@ -66,7 +66,6 @@ bool release_of(const char* library, char* text, std::size_t size) {
     const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
     return n > 0 && static_cast<std::size_t>(n) < sizeof path;
   };
-  // Tries the Python package, the libtorch archive, then Debian's library, named by its version.
   if (beside("../version.py") && read_text_after(path, "__version__ = '", text, size)) return true;
   if (beside("../build-version") && read_text_after(path, "", text, size)) return true;
   char real[4096];

@@ -21,8 +21,8 @@ struct Layout {
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;
 inline constexpr std::size_t kIValueBytes = 16, kTagOffset = 8;
 
-/// Call once, before the first operator is recorded: finds the layout of the library that contains `address`. Reports
-/// an unknown release as a problem. Reads a file. Any thread.
+/// Call once, before the first operator is recorded. `address`: a function of PyTorch's library. Reports an unknown
+/// release as a problem. Any thread.
 void find_layout(const void* address);
 /// Null until find_layout() succeeds.
 const Layout* known_layout();

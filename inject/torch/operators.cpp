@@ -145,8 +145,8 @@ void note_step_end(const char* name) {
 
 void set_operator_observers(bool wanted);
 
-/// Starts the session if this process is a rank. Removes the operators' observers once operators cannot show that.
-/// Keeps the observers in a forked child, where PyTorch's lock may stay locked.
+/// Removes the operators' observers once operators cannot show whether this process is a rank. Keeps the observers in a
+/// forked child, where PyTorch's lock may stay locked.
 [[gnu::noinline]] void activate_process(const char* range) {
   static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
   if (is_done.load(std::memory_order_relaxed)) return;

@@ -86,7 +86,6 @@ inline Place find(Handle handle, const void* address, Cursor& cursor) {
   return found;
 }
 
-/// Returns false if another thread took the entry.
 inline bool take(const Place& place, Handle handle) {
   Slot& slot = slots[place.slot];
   std::uint64_t expected = handle;

@@ -1,5 +1,5 @@
-// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29, 2.30). Members that are not read are
-// omitted. Source: src/include/plugin/profiler/profiler_v{4,5,6}.h, src/include/plugin/nccl_profiler.h.
+// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29, 2.30).
+// Source: src/include/plugin/profiler/profiler_v{4,5,6}.h, src/include/plugin/nccl_profiler.h.
 //
 // From NCCL's src/plugin/profiler.cc, plugin_open.cc and enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7:
 //   - While it creates a communicator, NCCL opens the library that NCCL_PROFILER_PLUGIN names. "X" means

@@ -34,8 +34,7 @@ const Event* recorded_call() {
 
 bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
 
-/// Returns the begin of the recorded call on this thread, which identifies the call; 0 = none. If two threads
-/// share a begin, the writer ignores it.
+/// Returns the begin of the recorded call on this thread, which identifies the call; 0 = none.
 Ticks enqueuing_call() {
   const Event* const call = recorded_call();
   return call != nullptr && launches_at_once(*call) ? call->begin : 0;

@@ -22,7 +22,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// A payload, its schema, and the offsets of its entries up to the current one.
+/// `offsets` reaches up to the current entry.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;
@@ -36,7 +36,6 @@ inline bool is_union(const Schema& schema) {
 inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0;
 }
-/// Returns an NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 = no array.
 inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
 /// True if the payload contains the array of characters, not its address.
 inline bool is_sized_string(const nvtxPayloadSchemaEntry_t& entry) {
