@@ -94,8 +94,8 @@ int forward_registration(Real& real, Args... args) {
 
 enum class Subscription {
   kShared,
-  kCallbacks,            // must be alone for callbacks; our activity recording continues
-  kCallbacksAndActivity  // must be alone for callbacks and activity
+  kCallbacks,            // no other subscriber may have callbacks; our activity recording continues
+  kCallbacksAndActivity  // no other subscriber may have callbacks or activity
 };
 
 /// CUPTI 13.3 refuses a subscriber that must be alone while profshim has subscribers, so profshim first releases its

@@ -19,7 +19,7 @@ struct Abi {
   Handle world = 0, self = 0, comm_null = 0, request_null = 0;
   std::uintptr_t in_place = 0;
   std::uintptr_t status_ignore = 0;
-  int handle_bytes = 8;  // in an array of requests
+  int handle_bytes = 8;  // bytes of a handle in an array of requests
   int status_ints = 0;
   int status_source = 0;                                // index of MPI_SOURCE in ints; MPI_TAG follows
   int cartesian = 0, graph = 0, distributed_graph = 0;  // results of MPI_Topo_test

@@ -17,7 +17,7 @@ struct Call {
   bool fortran;
 
   Event* event = nullptr;        // null = not recorded
-  Communicator* comm = nullptr;  // of a collective, or to be freed
+  Communicator* comm = nullptr;  // null unless the call is a collective or frees a communicator
   Handle freed = 0;
   std::uint32_t freed_id = 0;  // id of `freed`, whose table entry may be reused
   std::uint32_t sequence = 0;

@@ -39,11 +39,12 @@ std::uint32_t defined_id(Communicator& comm);
 
 int neighbors_of(Communicator& comm);
 
-/// For calls that are collective over `parent`. Call also if `created` is MPI_COMM_NULL, to count the creation.
+/// Call after calls that are collective over `parent`, even if `created` is MPI_COMM_NULL, to count the creation.
 void add_communicator(Communicator* parent, Handle created, const char* made);
-/// For calls that are collective over the new members only. `tag` distinguishes communicators with equal members.
+/// Call after calls that are collective over the new members only. `tag` distinguishes communicators with equal
+/// members.
 void add_communicator_of_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag);
-/// For MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
+/// Call after MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
 void add_duplicate(Communicator& parent, Handle created, const char* made);
 
 namespace detail {
@@ -61,7 +62,7 @@ inline void count_collective(Handle comm) {
   }
 }
 
-/// For restore_communicator(), if the real function fails.
+/// Keep the result for restore_communicator(), in case the real function fails.
 Communicator* forget_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 void rename_communicator(Handle comm);

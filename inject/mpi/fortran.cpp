@@ -64,7 +64,7 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   real(arguments..., error);
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
-  // False if the binding called the C function, whose hook has activated the rank.
+  // activate_rank() is false if the binding called the C function, whose hook has activated the rank.
   if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 

@@ -1,4 +1,4 @@
-// Lock-free. A full cache takes no more.
+// Lock-free. A full cache accepts no new entries.
 #pragma once
 
 #include <atomic>

@@ -36,7 +36,7 @@ enum class Role : std::uint8_t {
   Root,  // Root to RSource are ranks; negative = MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ROOT
   Dest,
   Source,
-  Target,   // of a one-sided call
+  Target,
   RSource,  // of a call that also sends
   Tag,
   RTag,

@@ -48,25 +48,25 @@ enum class Role : std::uint8_t {
   SBuf,
   RBuf,
   Count,  // size_t, elements
-  Type,   // ncclDataType_t
-  Op,     // ncclRedOp_t
+  Type,
+  Op,
   Root,
   Peer,
-  Comm,     // ncclComm_t
-  Stream,   // cudaStream_t
-  NewComm,  // ncclComm_t*
-  Size32,   // int, ranks of the new communicator
+  Comm,
+  Stream,
+  NewComm,
+  Size32,  // int, ranks of the new communicator
   Rank,
-  Id,   // ncclUniqueId by value
-  Ids,  // ncclUniqueId*
+  Id,  // ncclUniqueId by value
+  Ids,
   IdCount,
   Color,
   Excluded,  // int*, ranks left out by a shrink
   ExcludedCount,
-  Config,  // ncclConfig_t*
-  Ptr,     // other pointer
-  Size,    // other size_t
-  Int,     // other int, unsigned or enum
+  Config,
+  Ptr,   // other pointer
+  Size,  // other size_t
+  Int,   // other int, unsigned or enum
 };
 
 enum class Behavior : std::uint8_t {

@@ -14,7 +14,7 @@ struct Arguments {
   std::int32_t peer = kNone32;
 };
 
-/// No destructor, because NVTX ranges keep it in thread-local memory.
+/// Must have no destructor, because NVTX ranges keep a Call in thread-local memory.
 struct Call {
   const Row* row = nullptr;
   spool::Thread* thread = nullptr;

@@ -43,7 +43,7 @@ struct CommunicatorInfo {
 };
 
 std::uint64_t identity_of_ids(const void* ids, int count, int ranks);
-/// For ncclCommInitAll.
+/// Identifies the communicators of the next ncclCommInitAll.
 std::uint64_t next_clique_identity(int ranks);
 /// Counts the split: call even if this rank gets no communicator.
 std::uint64_t next_split_identity(Communicator& parent, int color);
@@ -78,7 +78,7 @@ inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_seq
 std::int32_t size_of(Communicator& comm);
 std::uint32_t defined_id(Communicator& comm);
 
-/// For restore_communicator(), if the real function fails.
+/// Keep the result for restore_communicator(), in case the real function fails.
 Communicator* remove_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 

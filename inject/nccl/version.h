@@ -22,7 +22,7 @@ inline VersionText version_text(int code) {
 void note_version(const void* function);
 /// Call when a library registers with NVTX. `get`: a function in that library.
 void note_nvtx_copy(const void* get);
-/// For communicators seen only as NVTX ranges. Records the version if only one libnccl has registered.
+/// Records the version if only one libnccl has registered with NVTX.
 void note_version_by_nvtx();
 
 }  // namespace profshim::nccl

@@ -1,4 +1,3 @@
-// NVTX calls these functions on the job's threads. Each records and forwards to the chained tool (chain.h).
 #pragma once
 
 #include <span>

@@ -8,7 +8,7 @@ namespace profshim::symbol_steps {
 
 struct Module {
   std::string name;  // from the loader, may be relative to an old working folder; "" = program
-  std::string path;  // from /proc/self/maps
+  std::string path;
   std::uint64_t bias = 0;
   std::uint64_t code_from = 0, code_to = 0;
   std::uint64_t patched = 0;

@@ -25,7 +25,8 @@ constinit std::atomic<bool> waits{false};
 
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
-/// Activates a process that never got a rank, to report why nothing is recorded. A parent leaves that to its children.
+/// Activates a process that never got a rank, to report why nothing is recorded. A process that had children leaves the
+/// report to them.
 void at_exit() {
   rusage children{};
   const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;

@@ -19,7 +19,7 @@ Activation try_to_activate(const char* range);
 /// init_process_group() will. Any thread.
 bool waits_for_group();
 
-/// For a process that torch.distributed has put into a group. Job's thread.
+/// Call when torch.distributed has put this process into a group. Job's thread.
 void activate_as_member(int rank, int size);
 
 /// True in a child forked without exec.

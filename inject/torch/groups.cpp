@@ -15,7 +15,7 @@
 namespace profshim::torch {
 namespace {
 
-// Written under the mutex. Collectives read without it.
+// Written under `mutex`. Collectives read without a lock.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;

@@ -1,4 +1,5 @@
-// Finds the operations that a call may complete, before the real function. finish() ends the completed ones.
+// The real function overwrites the request handles, so the constructor finds their operations before that call.
+// finish() ends the completed operations.
 #pragma once
 
 #include <cstdint>

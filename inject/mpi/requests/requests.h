@@ -1,7 +1,6 @@
-// Follows non-blocking operations; a slice is the event of a pending operation. Request handles are not unique: Open
-// MPI and MPICH give the same handle to all operations that complete at their post, and reuse others at once. So the
-// request table is a multimap; among equal handles it prefers the same address of the request variable. Entries are
-// found before the completion function, which overwrites the handle, and taken after it.
+// A slice is the event of a pending non-blocking operation. Request handles are not unique: Open MPI and MPICH give the
+// same handle to all operations that complete at their post, and reuse others at once. So the request table is a
+// multimap; among equal handles it prefers the same address of the request variable.
 #pragma once
 
 #include <atomic>

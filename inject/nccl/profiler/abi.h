@@ -4,11 +4,9 @@
 // From NCCL's src/plugin/profiler.cc, plugin_open.cc and enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7:
 //   - While it creates a communicator, NCCL opens the library that NCCL_PROFILER_PLUGIN names. "X" means
 //     libnccl-profiler-X.so, STATIC_PLUGIN the process itself, "none" no library. If unset, NCCL opens
-//     libnccl-profiler.so or else, since 2.28, the network plugin. It takes the highest version that it supports
-//     (2.32.3: v7, then v6).
+//     libnccl-profiler.so or else, since 2.28, the network plugin. NCCL uses the highest version that it supports.
 //   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the calling thread and keep our
-//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event on the caller's thread,
-//     NCCL's (non-blocking communicators) or CUDA's (captured graph, or a launch that must wait).
+//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event, perhaps on another thread.
 //   - v4: a task's (operation's) parent is the event of its plan (launch). If the plan has no handle, its tasks
 //     are not reported. NCCL sorts a group's tasks by size, so a task's call is unknown.
 //   - Copy engine collectives and symmetric kernels have no task.

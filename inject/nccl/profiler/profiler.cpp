@@ -1,4 +1,4 @@
-// NCCL calls these functions on threads of the job, NCCL and CUDA.
+// NCCL calls these functions on threads of the job, of NCCL (non-blocking communicators) and of CUDA (captured graphs).
 #include "profiler.h"
 
 #include <dlfcn.h>

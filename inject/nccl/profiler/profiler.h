@@ -12,7 +12,6 @@ void offer();
 /// Call after ncclCommInit*.
 void check_loaded();
 
-/// Constructor only.
 void reserve_variable(const char* own_path);
 
 namespace detail {

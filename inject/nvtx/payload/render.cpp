@@ -15,7 +15,7 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-/// Functions return false if the value is missing or out of bounds, unless they say otherwise.
+/// write_field() returns false if the field does not fit, the other functions if the value is missing or out of bounds.
 class Renderer {
  public:
   Renderer(const Domain& domain, JsonText& json, EventMessage& message)

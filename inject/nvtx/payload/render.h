@@ -1,4 +1,3 @@
-// Job's threads: no allocation, no locale, bounded output.
 #pragma once
 
 #include <cstddef>

@@ -134,7 +134,7 @@ struct Function {
   std::string_view prefix, name;
 };
 
-/// For _local_invoke(RRef, name, ...). Source: torch/distributed/rpc/rref_proxy.py.
+/// Finds `name` in _local_invoke(RRef, name, ...). Source: torch/distributed/rpc/rref_proxy.py.
 std::string_view method_of_rref(Pickle pickle) {
   bool in_rref = false;
   int texts = 0;
@@ -188,7 +188,7 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// For a request inside an autograd context. The payload ends with a pickle, whose first number is the type, and the
+/// The payload of a request inside an autograd context ends with a pickle, whose first number is the type, and the
 /// pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
