@@ -52,7 +52,6 @@ extern thread_local constinit Communicator* last_counted __attribute__((tls_mode
 void count_on_another(Handle comm);
 }  // namespace detail
 
-/// Fast on the communicator of the thread's last collective.
 inline void count_collective(Handle comm) {
   Communicator* const last = detail::last_counted;
   if (__builtin_expect(last != nullptr && last->handle.load(std::memory_order_acquire) == comm, 1)) {

@@ -25,7 +25,6 @@ inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
   return completes_requests(behavior) ? !any_open_operation() : !always_watched(behavior);
 }
 
-/// True outside windows, where collectives are only counted, so that their numbers agree on all ranks.
 inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
 
 struct NoCompletion {

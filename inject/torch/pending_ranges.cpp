@@ -27,7 +27,6 @@ constinit std::atomic<std::uint32_t> pending{0};
 
 std::size_t set_of(const void* key) { return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 54; }
 
-/// A null `key` finds a free entry.
 PendingRange* find_range(const void* key, std::size_t in) {
   auto& set = ranges[in];
   auto* const found = std::find_if(set, set + kWays, [key](const PendingRange& entry) { return entry.key == key; });

@@ -14,7 +14,6 @@ namespace profshim::mpi {
 namespace detail {
 extern std::atomic<std::uint32_t> open_operations;
 }
-/// If no operation is pending, completion functions are only forwarded outside windows.
 inline bool any_open_operation() { return detail::open_operations.load(std::memory_order_relaxed) != 0; }
 
 /// Returns the id that joins post and slice; 0 = no request, or no room (a loss). post.begin must be set.

@@ -50,7 +50,7 @@ bool value_in_file(const char* path, const char* name, Value& value) {
   return false;
 }
 
-/// Searches where NCCL does: in the environment, then files. "" = not set.
+/// Searches where NCCL does. "" = not set.
 void read_variable(const char* name, Value& value) {
   value[0] = 0;
   if (const char* const set = std::getenv(name)) {

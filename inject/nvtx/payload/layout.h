@@ -47,7 +47,7 @@ class PayloadLayout {
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
   TypeSize type_size(std::uint64_t type, int depth) const;
-  /// Returns the size of one element: pointer, character or value.
+  /// Returns the size of one element.
   TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
   /// `cursor` is the end of the previous entry.
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,

@@ -87,7 +87,6 @@ struct Received {
   StringId from = 0, to = 0;
 };
 constexpr std::size_t kReceivedSlots = 1024;
-// A newer message replaces an older one in its slot.
 constinit Received received[kReceivedSlots];
 constinit std::mutex received_mutex;
 
