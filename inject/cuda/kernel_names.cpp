@@ -56,7 +56,8 @@ StringId remembered(const void* address, Kind kind, const LookUp& look_up) {
   return id == kNoName ? 0 : id;
 }
 
-/// The runtime's functions are not called, because their failure would be visible in cudaGetLastError().
+/// cuFuncGetName and cuKernelGetName exist since CUDA 12.3. The runtime's functions are not called, because their
+/// failure would be visible in cudaGetLastError().
 using GetName = int(const char**, const void*);
 const char* driver_name(std::atomic<GetName*>& function, const char* function_name, const void* handle) {
   GetName* get = function.load(std::memory_order_acquire);

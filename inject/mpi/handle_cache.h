@@ -45,6 +45,7 @@ class HandleCache {
 
  private:
   static constexpr std::uint32_t kSlots = 8192, kMaxProbes = 64;
+  // No handle of any MPI has these values.
   static constexpr std::uint64_t kFree = 0, kRemoved = 1, kClaimed = 2;
   struct Slot {
     std::atomic<std::uint64_t> key{kFree}, value{0};
