@@ -7,8 +7,8 @@
 
 namespace profshim::code_patch {
 
-/// Replaces the entry of `function` (its bytes in this process) by a jump to `stub_target`, which must preserve all
-/// registers and finds `index` on the stack, above its return address. On failure, changes nothing but `refusal`.
+/// Patches `function` (its bytes in this process): its calls first run `stub_target`, which must preserve all registers
+/// and finds `index` on the stack, above its return address. On failure, changes nothing but `refusal`.
 ///
 /// Known limit: a thread that executes the first bytes during the write may crash. Very unlikely at activation.
 bool install(const elf::Code& function, const elf::File& file, const elf::Function& symbol, std::uint64_t bias,

@@ -119,8 +119,8 @@ void define_groups() {
 
 }  // namespace profshim::torch
 
-// These replace c10d::ProcessGroup's constructors and setGroupName(). An intrusive_ptr argument is passed by address.
-// Source: torch/csrc/distributed/c10d/ProcessGroup.hpp, 1.13 to 2.x.
+// These functions hook c10d::ProcessGroup's constructors and setGroupName(). An intrusive_ptr argument is passed by
+// address. Source: torch/csrc/distributed/c10d/ProcessGroup.hpp, 1.13 to 2.x.
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 #define STORE "N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE"
 
