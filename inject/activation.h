@@ -1,4 +1,3 @@
-// Starts the recording once the process is known to be a rank.
 #pragma once
 
 #include "profshim/base/clock.h"
@@ -6,15 +5,15 @@
 
 namespace profshim::inject {
 
-/// Starts the session and the parts that depend on the spec: NVTX, CUDA, PyTorch, steps by symbol. Does nothing if a
-/// parent process records. `began`: see session::activate(). Runs on the job's thread.
+/// Starts the session and the parts that depend on the spec. Does nothing if a parent process records. `began`: begin
+/// of the event that told the rank; 0 = now. Job's thread.
 void activate(const Rank& rank, Ticks began);
 
-/// Starts the session of a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI is loaded and
-/// will tell the rank later, else takes the process for a job of one rank.
+/// As activate(), for a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI_Init will tell
+/// the rank later, otherwise assumes a job of one rank.
 bool activate_by_environment(Rank rank);
 
-/// Tells child processes, which may be the ranks, that this process waits for a rank: their parent_waits() is true.
+/// Makes parent_waits() true in child processes, which may be the ranks.
 void note_waiting();
 bool parent_waits();
 

@@ -1,4 +1,3 @@
-// The library's constructor, the start of the recording, and the exports that end a process (_exit, _Exit, abort).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/resource.h>
@@ -26,8 +25,8 @@
 namespace profshim::inject {
 namespace {
 
-// Environment entry for child processes, rewritten in place: the pid of the process that records; -pid while that
-// process waits for its rank; 0 before.
+// Environment entry for child processes, rewritten in place. Value: the pid of the process that records; -pid while
+// that process waits for its rank; 0 before.
 constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
 char active_entry[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
 bool an_ancestor_records = false, an_ancestor_waits = false;
@@ -37,7 +36,7 @@ using AbortFunction = void (*)();
 constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
 
-// Returns the path that CUDA, NVTX and NCCL open. Another copy of the library would be a second instance.
+// CUDA, NVTX and NCCL open this path, and so get this instance of the library.
 const char* own_path() {
   static char path[4096];
   Dl_info info{};
@@ -48,7 +47,7 @@ const char* own_path() {
 void reserve_active_entry() {
   if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
     const long pid = std::strtol(inherited, nullptr, 10);
-    // Own pid: a recording rank called exec(), and this new program records again.
+    // A recording rank that calls exec() finds its own pid here: the new program records again.
     an_ancestor_records = pid > 0 && pid != getpid();
     an_ancestor_waits = pid < 0 && pid != -getpid();
     if (an_ancestor_waits) std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%ld", pid);
@@ -104,8 +103,7 @@ bool needs_mpi(const dl_phdr_info& object) {
   return false;
 }
 
-/// True with Debian's PyTorch since 2.6: it and gloo are linked with MPI. MPI_Init may never run: few jobs use
-/// PyTorch's MPI backend.
+/// True with Debian's PyTorch since 2.6. MPI_Init then runs only in jobs that use PyTorch's MPI backend.
 bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;
@@ -122,8 +120,7 @@ bool only_pytorch_needs_mpi() {
   return needed.by_pytorch && !needed.by_others;
 }
 
-/// Returns the MPI library whose MPI_Init will tell the rank, or null. Call only before activation: MPI_Init has not
-/// run.
+/// Returns the library whose MPI_Init will tell the rank, or null. Call only before activation.
 const char* pending_mpi() {
   const char* const library = mapped_library(is_mpi_library);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
@@ -131,8 +128,7 @@ const char* pending_mpi() {
 
 pid_t loaded_by = 0;
 
-/// Exit handler. Warns if this process looks like an unrecorded rank: it has MPI, or PyTorch, NCCL or CUDA and a rank
-/// in the environment. A process that had children may be a launcher.
+/// Warns if this process looks like an unrecorded rank. A process that had children may be a launcher.
 void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -222,5 +218,5 @@ PROFSHIM_EXPORT void abort() noexcept {
   // Another library's constructor may call abort() before on_load().
   if (next == nullptr) next = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
   if (next != nullptr) next();
-  __builtin_trap();  // no other abort() exists
+  __builtin_trap();
 }

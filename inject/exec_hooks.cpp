@@ -1,5 +1,4 @@
-// Hooks of exec*() and daemon(), at which a recording process ends: it writes its traces first. Forked children only
-// call the real function.
+// exec*() and daemon() end a recording process, so these hooks first write its traces.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ __attribute__((constructor)) void look_up() {
   next_daemon.get();
 }
 
-/// True if exec can run the file. An exec that fails, as in a search through PATH, must not end the recording.
+/// An exec that fails, as in a caller's search through PATH, must not end the recording.
 bool is_program(int folder, const char* path, int flags) {
   if (path == nullptr) return false;
   struct stat s {};
@@ -44,7 +43,7 @@ bool is_program(int folder, const char* path, int flags) {
   return (flags & AT_EMPTY_PATH) != 0 ? (s.st_mode & 0111) != 0 : faccessat(folder, path, X_OK, AT_EACCESS) == 0;
 }
 
-/// Searches PATH as execvp() does. Never allocates: exec is async-signal-safe.
+/// Must not allocate: exec is async-signal-safe.
 bool is_program_on_path(const char* name) {
   if (name == nullptr) return false;
   if (std::strchr(name, '/') != nullptr) return is_program(AT_FDCWD, name, 0);
@@ -66,7 +65,6 @@ bool is_program_on_path(const char* name) {
   }
 }
 
-/// Ends the recording if success is likely, then calls `next`. Preserves errno.
 template <class Function, class Predicate, class... Arguments>
 int finish_and_call(const char* what, Function next, const Predicate& will_succeed, Arguments... arguments) {
   if (next == nullptr) return errno = ENOSYS, -1;
@@ -120,7 +118,7 @@ PROFSHIM_EXPORT int execvpe(const char* name, char* const* arguments, char* cons
   return exec_on_path(name, arguments, environment);
 }
 
-// Copies the arguments to the stack: a vfork() child must not allocate. `more` stays open, after the null pointer.
+// Copies the arguments to the stack: a vfork() child must not allocate. `more` stays open for execle()'s last argument.
 #define PROFSHIM_GATHER(first)                                                             \
   std::va_list more;                                                                       \
   va_start(more, first);                                                                   \

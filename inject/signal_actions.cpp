@@ -1,5 +1,5 @@
-// Hooks of functions that query or set a signal action. While recording, profshim replaces some default actions
-// (profshim/ending_signals.h), but restores them during each such call, so that its effect stays the same.
+// While recording, profshim replaces some default signal actions (profshim/ending_signals.h). These hooks restore them
+// during the job's call, so that its effect stays the same.
 #include <signal.h>
 
 #include <cerrno>

@@ -1,5 +1,5 @@
-// Maps addresses of an allocator's live blocks to sizes, because a free does not pass the size. Lock-free; any thread.
-// The allocator orders operations on one address, so threads compete only for free slots.
+// Sizes of an allocator's live blocks, because a free does not pass the size. Lock-free; any thread. The allocator
+// orders operations on one address, so threads compete only for free slots.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class BlockTable {
     std::uint64_t bytes_before;  // kKnown only
   };
 
-  /// kKnown: the table has this address, because the free was not seen or the block is reported twice.
+  /// kKnown: the address was in the table, because a free was missed or the block is reported twice.
   Change add(const void* address, std::uint64_t bytes) {
     const std::uint64_t key = key_of(address);
     Bucket& bucket = bucket_of(key);
@@ -40,7 +40,6 @@ class BlockTable {
     return {Added::kNoRoom, 0};
   }
 
-  /// Returns the block's bytes; 0 = not in the table.
   std::uint64_t remove(const void* address) {
     if (count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::uint64_t key = key_of(address);
@@ -56,7 +55,7 @@ class BlockTable {
   }
 
  private:
-  // An address has one bucket. A full bucket is very unlikely: 65536 blocks fill a quarter of the table.
+  // A full bucket is very unlikely: 65536 blocks fill a quarter of the table.
   static constexpr std::size_t kSlots = 16, kBucketBits = 14;
   struct alignas(64) Bucket {
     std::array<std::atomic<std::uint64_t>, kSlots> address;

@@ -1,4 +1,3 @@
-// A fixed-size hash table keyed by handles. Lock-free, never allocates.
 #pragma once
 
 #include <atomic>
@@ -7,8 +6,8 @@
 
 namespace profshim::inject {
 
-/// Linear probing without tombstones: entries lie less than `reach` slots after their home, the slot of the hash.
-/// `Entry` has an atomic `handle`, initially 0.
+/// Lock-free hash table of fixed size. Linear probing without tombstones: an entry lies less than `reach` slots after
+/// its home, the slot that its hash selects.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
@@ -16,7 +15,7 @@ class HandleTable {
     if (handle <= kClaimed) return nullptr;
     const std::size_t at = home_of(handle);
     std::size_t i = 0;
-    std::size_t reach = 1;  // most entries are at home: then homes_ is not read
+    std::size_t reach = 1;
     do {
       Entry& entry = entries_[(at + i) % kSlots];
       if (entry.handle.load(std::memory_order_acquire) == handle) return &entry;  // pairs with publish()
@@ -25,7 +24,7 @@ class HandleTable {
     } while (++i < reach);
     return nullptr;
   }
-  /// Takes a slot, which find() ignores until publish(). Null if the table is full.
+  /// find() ignores the slot until publish(). Null if the table is full.
   Entry* claim(std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     for (std::size_t i = 0; i < kSlots; ++i) {
@@ -42,7 +41,7 @@ class HandleTable {
   Entry* remove(std::uint64_t handle) {
     Entry* const entry = find(handle);
     std::uint64_t key = handle;
-    // The release pairs with claim(). On failure another thread has removed the entry.
+    // The release pairs with claim().
     if (entry == nullptr ||
         !entry->handle.compare_exchange_strong(key, kFree, std::memory_order_release, std::memory_order_relaxed)) {
       return nullptr;
@@ -65,10 +64,10 @@ class HandleTable {
   static_assert(kSlots <= 1u << 14, "home_of() has 14 bits");
   static std::size_t home_of(std::uint64_t handle) { return ((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots; }
 
-  // An element of homes_: reach << 32 | number of entries. In one word, so that both become 0 together.
+  // Layout of homes_[i]: reach << 32 | number of entries. One word, so that both become 0 together.
   static constexpr std::uint64_t kOneEntry = 1, kReach = std::uint64_t{1} << 32;
   static std::size_t reach_of(std::uint64_t home) { return static_cast<std::size_t>(home / kReach); }
-  /// Counts an entry `distance` slots after home `at`. Call before find() may look for it.
+  /// Call before find() may look for the entry.
   void enter(std::size_t at, std::size_t distance) {
     std::uint64_t home = homes_[at].load(std::memory_order_relaxed);
     std::uint64_t next = 0;

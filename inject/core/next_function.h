@@ -1,4 +1,3 @@
-// The next definition of a function that this library exports.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,8 +6,7 @@
 
 namespace profshim::inject {
 
-/// The first get() looks the function up. Our constructors call it, because a signal handler or vfork() child must not.
-/// Another library's constructor may run before ours.
+/// Our constructors make the first get(): a signal handler or vfork() child must not call dlsym().
 template <class Function>
 class NextFunction {
  public:

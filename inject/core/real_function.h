@@ -1,4 +1,3 @@
-// Finds the real function behind a hook.
 #pragma once
 
 #include <atomic>
@@ -8,10 +7,9 @@
 
 namespace profshim::inject {
 
-/// Any thread; preserves errno. Each get() repeats a failed lookup: the library may be loaded later.
+/// Any thread. get() repeats a failed lookup, because the library may be loaded later.
 class RealFunction {
  public:
-  /// Tries the names in order. Returns null if none is found.
   template <std::size_t n>
   void* get(Layer layer, const char* const (&names)[n]) {
     void* const found = address_.load(std::memory_order_acquire);

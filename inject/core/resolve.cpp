@@ -32,7 +32,7 @@ bool begins_with_any(const char* name, const char* const (&beginnings)[N]) {
 
 bool belongs(const char* path, Layer layer) {
   const char* const name = file_name(path);
-  // libcudart.so.13, libcudart-45da57e3.so.11.0; libcuda.so.1, not libcudadebugger.so.1
+  // Matches libcudart.so.13, libcudart-45da57e3.so.11.0 and libcuda.so.1, but not libcudadebugger.so.1.
   if (layer == Layer::kCuda) {
     return std::strncmp(name, "libcudart", 9) == 0 || std::strncmp(name, "libcuda.so", 10) == 0 ||
            std::strncmp(name, "libcupti", 8) == 0;
@@ -47,8 +47,8 @@ bool belongs(const char* path, Layer layer) {
 
 constexpr std::size_t kMaxLibraries = 16;
 struct Found {
-  Layer layer;           // kNone: all layers
-  std::size_t skip = 0;  // libraries searched in earlier rounds
+  Layer layer;  // kNone: all layers
+  std::size_t skip = 0;
   std::size_t count = 0;
   char paths[kMaxLibraries][PATH_MAX];
 };
@@ -66,7 +66,7 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMaxLibraries ? 1 : 0;
 }
 
-// Calls dlopen() after the iteration: in its callback, which holds a lock of the loader, dlopen() could deadlock.
+// Inside the callback of dl_iterate_phdr(), which holds a lock of the loader, dlopen() could deadlock.
 void* in_mapped_libraries(const char* name, Layer layer) {
   // A Found has 64 KiB: too much for a small stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -94,7 +94,7 @@ bool is_mpi_library(const char* path) { return begins_with_any(file_name(path), 
 void* resolve(const char* name, Layer layer) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
   void* const known = in_mapped_libraries(name, layer);
-  // PyTorch may be linked into any library. Its mangled names are unique, and a hook needs its real function.
+  // PyTorch may be linked into any library. Its mangled names are unique.
   return known == nullptr && layer == Layer::kTorch ? in_mapped_libraries(name, Layer::kNone) : known;
 }
 

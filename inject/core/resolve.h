@@ -1,4 +1,3 @@
-// Finds the real functions behind our exports. Takes the loader's lock.
 #pragma once
 
 #include "profshim/event.h"
@@ -6,17 +5,16 @@
 namespace profshim::inject {
 
 /// Searches RTLD_NEXT, then the mapped libraries of `layer`, which RTLD_NEXT misses after dlopen(RTLD_LOCAL), then for
-/// Layer::kTorch all libraries. Null if not found. Loads nothing; may allocate.
+/// Layer::kTorch all libraries. Null if not found. Takes the loader's lock; loads nothing; may allocate.
 void* resolve(const char* name, Layer layer);
 
-/// Searches only the libraries of `layer`: for names that other libraries may define too.
+/// For names that other libraries may define too: searches only the libraries of `layer`.
 void* resolve_in(const char* name, Layer layer);
 
-/// Finds a variable. RTLD_DEFAULT comes first: after a COPY relocation the variable in the library is an unused
-/// duplicate.
+/// Searches RTLD_DEFAULT first: after a COPY relocation, the variable in the library is an unused duplicate.
 void* resolve_data(const char* name, Layer layer);
 
-/// `path`: path or file name. False for the libraries of Fortran bindings, which need an MPI library.
+/// False for libraries of Fortran bindings.
 bool is_mpi_library(const char* path);
 
 }  // namespace profshim::inject

@@ -1,4 +1,4 @@
-// Loops over the arguments of a row in include/profshim/hooks/*.def: MPI_EACH(WHAT, A, B) is WHAT(A, a2), WHAT(B, a1).
+// Loops over the arguments of a row in hooks/*.def: MPI_EACH(WHAT, A, B) expands to WHAT(A, a2), WHAT(B, a1).
 #pragma once
 
 #define MPI_EACH_1(WHAT, A) WHAT(A, a1)

@@ -1,4 +1,3 @@
-// Makes the steps of steps.source = "collective", on the thread of the hooked call.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace profshim::inject {
 
-/// Call before the real function. Returns true if the step boundary is due after that function. Otherwise makes it now
-/// and updates `mode`, since a window may have begun or ended.
+/// Makes the steps of steps.source = "collective". Call before the real function. Returns true if the step boundary is
+/// due after that function.
 inline bool steps_at_end(HookId hook, std::uint32_t& mode) {
   if (__builtin_expect((mode & recorder::kHookSteps) == 0, 1) || !session::is_step_hook(hook)) return false;
   if (session::spec()->steps.edge_end) return true;

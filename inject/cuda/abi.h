@@ -1,5 +1,4 @@
-// CUDA's types, so that the build needs no toolkit. tests/unit/inject/cuda/abi_test.cpp compares them with CUDA's
-// headers.
+// CUDA's types, so that the build needs no toolkit.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +6,12 @@
 
 namespace profshim::cuda {
 
-// Types of arguments in hooks/cuda.def.
+// Argument types in hooks/cuda.def.
 using Ptr = void*;
-using Handle = void*;  // CUDA's handles are pointers
+using Handle = void*;
 using Size = std::size_t;
-using Int = int;  // also enums
+using Int = int;
 using Unsigned = unsigned;
-/// dim3, passed by value.
 struct Dim3 {
   unsigned x, y, z;
 };
@@ -31,8 +29,8 @@ struct DriverLaunchConfig {
   Handle stream;
 };
 
-/// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: returned without a real
-/// function.
+/// Returned if there is no real function: cudaErrorSharedObjectSymbolNotFound and
+/// CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
 inline constexpr int kSymbolNotFound = 302;
 
 /// cudaMemcpyKind.

@@ -1,4 +1,3 @@
-// Tracks other CUPTI clients.
 #pragma once
 
 #include <sched.h>
@@ -8,7 +7,7 @@
 
 namespace profshim::cupti {
 
-/// After many tries, goes on without the lock: a forked child may inherit it locked, without the thread that holds it.
+/// After kMaxTries, goes on without the lock: a forked child inherits the flag, but not the thread that would clear it.
 class SpinLockGuard {
  public:
   explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
@@ -23,17 +22,16 @@ class SpinLockGuard {
   std::atomic_flag& flag_;
 };
 
-/// Subscriptions and activity kinds of the other clients. Not thread-safe.
+/// Subscriptions and activity kinds of the job's other CUPTI clients. Not thread-safe.
 class OtherClients {
  public:
-  /// The subscriber's buffer callbacks get all records of the process until it unsubscribes (CUPTI 13.2).
+  /// The subscriber's buffer callbacks get all records of the process until the subscriber unsubscribes (libcupti
+  /// 13.2.75).
   void on_all_buffers_taken(void* subscriber) { takes_all_ = subscriber; }
-  /// `alone`: CUPTI admits no other subscriber beside it (cuptiSubscribe, or cuptiSubscribe_v2 without
-  /// allowMultipleSubscribers).
+  /// `alone`: CUPTI admits no other subscriber (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).
   void on_subscribe(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
-  /// Returns true if others may subscribe now.
   bool on_unsubscribe(void* subscriber) {
     if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
     if (subscriber == takes_all_) {  // CUPTI disables the subscriber's kinds
@@ -53,7 +51,6 @@ class OtherClients {
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
     return note_if_stopped(recorded);
   }
-  /// Returns the same as on_disable().
   bool on_api_switch(bool on) {
     const bool recorded = is_recording();
     if (on) ++calls_;

@@ -1,5 +1,5 @@
-// Hooks of the CUPTI functions that other clients call (torch.profiler, a sanitizer). Before such a call profshim
-// releases CUPTI; when the client has stopped, it takes CUPTI back. Our own calls bypass these hooks.
+// Other CUPTI clients of the job (torch.profiler, a sanitizer) call these hooks; our own calls bypass them. profshim
+// releases CUPTI before such a call, and takes CUPTI back when the client has stopped.
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Real : inject::NamedFunction<void()> {
   }
 };
 
-/// The client's buffer callbacks. profshim's replace them, so releasing CUPTI registers them again.
+/// profshim's buffer callbacks replace the client's. Releasing CUPTI registers the client's again.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
 constinit std::atomic<void*> client_requested{nullptr}, client_completed{nullptr};
@@ -66,7 +66,6 @@ class PreserveErrno {
   const int saved_ = errno;
 };
 
-/// Releases CUPTI; returns false if the client is refused.
 bool yield_to_client(const char* call) {
   const PreserveErrno preserve;
   if (!admit_client()) return false;
@@ -94,13 +93,13 @@ int forward_registration(Real& real, Args... args) {
 }
 
 enum class Subscription {
-  kShared,               // other subscribers may exist
-  kCallbacks,            // must be alone for callbacks; our activity recording continues
-  kCallbacksAndActivity  // must be alone for callbacks and activity
+  kShared,
+  kCallbacks,            // no other subscriber may have callbacks; our activity recording continues
+  kCallbacksAndActivity  // no other subscriber may have callbacks or activity
 };
 
-/// CUPTI 13.3 refuses a subscriber that must be alone while profshim has subscribers. They are released before
-/// the call, and taken back if CUPTI admits them.
+/// CUPTI 13.3 refuses a subscriber that must be alone while profshim has subscribers, so profshim first releases its
+/// own.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;
@@ -151,7 +150,7 @@ int forward_api_switch(Real& real, bool on, Args... args) {
   return result;
 }
 
-/// Leaves a kind enabled that the client has not enabled: profshim may record it.
+/// Does not disable a kind that only profshim has enabled.
 template <class... Args>
 int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   if (device::owns_cupti() && !update_clients([](OtherClients&) {}).holds(kind)) return kSuccess;
@@ -162,14 +161,13 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// True if subscribers record independently (CUPTI 13.3 with its driver). In 13.2, a subscriber that registers buffers
-/// receives all records of the process (libcupti 13.2.75).
+/// True if subscribers record independently (CUPTI 13.3 with its driver).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.get() != nullptr && (!device::available() || device::subscribers_share());
 }
 Subscription subscription_of(const SubscriberParameters* wish) {
-  // The struct of 13.1 ends before allow_multiple.
+  // In CUPTI 13.1, SubscriberParameters ends before allow_multiple.
   const bool alone = wish == nullptr || wish->struct_size <= offsetof(SubscriberParameters, allow_multiple) ||
                      wish->allow_multiple == 0;
   if (alone) return Subscription::kCallbacks;
@@ -297,7 +295,7 @@ PROFSHIM_EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind
   return profshim::cupti::forward_disable(real, kind, subscriber, kind, config);
 }
 
-// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after its last flush.
+// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after Kineto's last flush.
 PROFSHIM_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
   PROFSHIM_REAL(cuptiActivityFlushAll);
   const int result = real(flag);

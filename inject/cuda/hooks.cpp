@@ -1,5 +1,5 @@
-// Hooks of CUDA functions: record calls while CUPTI is not available, and make steps. libcudart and libcuda
-// (-Bsymbolic) do not call themselves through these symbols, so re-entrancy needs no guard.
+// These hooks make steps, and record calls while CUPTI is not available. libcudart and libcuda (-Bsymbolic) do not call
+// themselves through these symbols, so no guard against re-entrancy is needed.
 #include "hooks.h"
 
 #include <atomic>
@@ -18,8 +18,8 @@ namespace {
 
 constinit std::atomic<void (*)()> first_call{nullptr};
 
-// Waits for CUPTI, which then records even a launch that is the first CUDA call. cudaGetDeviceCount initializes CUDA
-// without making a context.
+// Waits until CUPTI can record even a launch that is the first CUDA call. cudaGetDeviceCount initializes CUDA without
+// making a context.
 void await_cupti() {
   static constinit std::atomic<bool> initialized{false};
   if (!session::requested()) return;
@@ -30,8 +30,6 @@ void await_cupti() {
   }
   device::await_start();
 }
-
-// Describers (third column of hooks/cuda.def) fill in the recorded arguments.
 
 void note_stream(CudaCallArgs& call, Handle stream) {
   call.stream = reinterpret_cast<std::uint64_t>(stream);
@@ -146,7 +144,7 @@ struct CallOf {
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
 
-  /// Reads the mode again: the step boundary may have begun or ended a window.
+  /// The step boundary may have begun or ended a window, so the mode is read again.
   static int call_now(Function* real, Arguments... arguments) {
     return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
   }

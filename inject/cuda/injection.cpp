@@ -23,14 +23,14 @@ namespace {
 
 constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
-/// The other tool that CUDA_INJECTION64_PATH names, or "". Written by the constructor only.
+/// The other tool that CUDA_INJECTION64_PATH names, or "".
 constinit char foreign_owner[PATH_MAX] = {};
-constinit std::atomic<bool> is_injected{false};     // the driver called InitializeInjection()
+constinit std::atomic<bool> is_injected{false};
 constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA, but InitializeInjection() did not run
 
 void at_exit() { session::finish(session::End::kNormal); }
 
-// Registered after the exit handlers of the driver and CUPTI, so it runs before them.
+// at_exit() is registered after the exit handlers of the driver and CUPTI, so it runs before them.
 void on_cupti_ready() { std::atexit(at_exit); }
 
 void start_device(const Spec& spec) { device::start(spec, on_cupti_ready); }
@@ -55,8 +55,7 @@ void start_with_hooks_alone(const Spec& spec) {
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-/// The driver has opened the library in CUDA_INJECTION64_PATH by now. If it did not open this library, only the hooks
-/// record.
+/// By now, the driver has opened the library in CUDA_INJECTION64_PATH. If that was another library, only hooks record.
 void on_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);
@@ -101,7 +100,7 @@ void on_activate() {
 
 }  // namespace profshim::cuda
 
-// Called once, inside cuInit. Always success: CUDA must work even if nothing can be recorded.
+// The driver calls this inside cuInit. Always returns success: CUDA must work even if nothing can be recorded.
 extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   const int saved_errno = errno;
   if (profshim::session::requested()) profshim::cuda::on_injected();

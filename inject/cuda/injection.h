@@ -1,11 +1,11 @@
-// Detects CUDA: inside cuInit, the driver opens the library in CUDA_INJECTION64_PATH.
+// Inside cuInit, the driver opens the library that CUDA_INJECTION64_PATH names.
 #pragma once
 
 namespace profshim::cuda {
 
 /// Sets CUDA_INJECTION64_PATH to `own_path`, unless it names another tool. Constructor only.
 void set_injection_path(const char* own_path);
-/// Starts the device thread if cuInit has run. Reports a problem if that variable names another tool.
+/// Starts the device thread if cuInit has run.
 void on_activate();
 
 }  // namespace profshim::cuda

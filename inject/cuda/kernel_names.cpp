@@ -12,8 +12,7 @@
 namespace profshim::cuda {
 namespace {
 
-/// Cache of names, never cleared: if a function is unloaded and another is loaded at its address, the cache still
-/// returns the old name.
+/// Never cleared: if a function is unloaded and another is loaded at its address, the old name is returned.
 constexpr std::size_t kSlots = 4096;
 constexpr StringId kNoName = ~StringId{0};
 struct Slot {
@@ -57,8 +56,8 @@ StringId remembered(const void* address, Kind kind, const LookUp& look_up) {
   return id == kNoName ? 0 : id;
 }
 
-/// Calls cuFuncGetName or cuKernelGetName (since CUDA 12.3). Not the runtime's functions: their failure would be
-/// visible in cudaGetLastError().
+/// cuFuncGetName and cuKernelGetName exist since CUDA 12.3. The runtime's functions are not called, because their
+/// failure would be visible in cudaGetLastError().
 using GetName = int(const char**, const void*);
 const char* driver_name(std::atomic<GetName*>& function, const char* function_name, const void* handle) {
   GetName* get = function.load(std::memory_order_acquire);

@@ -1,11 +1,10 @@
-// Names of launched kernels, when CUPTI is not available.
 #pragma once
 
 #include "profshim/event.h"
 
 namespace profshim::cuda {
 
-/// All return the interned mangled name, or 0. Slow at the first call for an address.
+/// All return the interned mangled name, or 0.
 
 /// `host_function`: the kernel's stub on the host, if exported.
 StringId name_of_function(const void* host_function);

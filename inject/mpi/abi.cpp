@@ -13,7 +13,7 @@ bool is_standard_abi() {
   return version.get() != nullptr && version.get()(&major, &minor) == 0 && major >= 1;
 }
 
-// A Fortran constant. Compilers spell its common block in four ways; an MPI defines and accepts all.
+// Compilers spell the common block of a Fortran constant in four ways; an MPI library defines and accepts all.
 struct FortranVariable {
   void* addresses[5] = {};
   void find(const char* const (&names)[4], const char* pointer_name) {

@@ -1,4 +1,4 @@
-// MPI's constants and widths, detected at run time. One binary serves Open MPI, the MPICH family and the MPI-5 ABI.
+// Detected at run time: one binary serves Open MPI, the MPICH family and the MPI-5 ABI.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct Abi {
   Handle world = 0, self = 0, comm_null = 0, request_null = 0;
   std::uintptr_t in_place = 0;
   std::uintptr_t status_ignore = 0;
-  int handle_bytes = 8;  // in an array of requests
+  int handle_bytes = 8;  // bytes of a handle in an array of requests
   int status_ints = 0;
   int status_source = 0;                                // index of MPI_SOURCE in ints; MPI_TAG follows
   int cartesian = 0, graph = 0, distributed_graph = 0;  // results of MPI_Topo_test
@@ -27,7 +27,7 @@ struct Abi {
 
 /// Zero until detect_abi() has returned true.
 const Abi& abi();
-/// Call once, after MPI is initialized. Returns false for an unknown implementation.
+/// Call once, after MPI is initialized.
 bool detect_abi();
 
 struct alignas(8) StatusBuffer {
@@ -35,7 +35,6 @@ struct alignas(8) StatusBuffer {
   int words[16];
 };
 
-/// Returns the handle without undefined bits.
 inline Handle normalized(Handle handle) {
   return abi().handle_bytes == 4 ? static_cast<std::uint32_t>(handle) : handle;
 }
@@ -63,7 +62,7 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Returns the address of `symbol`, an Open MPI handle; 0 = none.
+/// Returns 0 if the symbol is not found.
 Handle data_handle(const char* symbol);
 
 Handle comm_from_fortran(int handle);
@@ -71,7 +70,7 @@ Handle type_from_fortran(int handle);
 Handle op_from_fortran(int handle);
 Handle request_from_fortran(int handle);
 
-/// These Fortran constants are variables: their addresses are compared.
+/// These Fortran constants are recognized by their addresses.
 bool is_fortran_in_place(const void* address);
 bool is_fortran_status_ignore(const void* address);
 bool is_fortran_statuses_ignore(const void* address);

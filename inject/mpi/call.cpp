@@ -91,7 +91,7 @@ Amount amount_of(const Call& call, Communicator* comm) {
     case Payload::SentToEach:
     case Payload::SentToNeighbors: {
       const bool neighbors = row.payload == Payload::SentToNeighbors;
-      // A reduce-scatter has a count per own member, in intercommunicators too.
+      // A reduce-scatter has one count per member of its own group, in intercommunicators too.
       const int members = comm == nullptr ? 0 : row.has(Role::Op) ? comm->size : comm->peers;
       const int peers = neighbors && comm != nullptr ? neighbors_of(*comm) : members;
       const bool other_side = call.in_place(Role::SBuf) && (row.has(Role::RCount) || row.has(Role::RCounts));
@@ -199,9 +199,9 @@ void before_real(Call& call, bool recording) {
       if (call.comm != nullptr) call.sequence = next_sequence(*call.comm);
       break;
     case Behavior::FreeComm:
-      // Before the real function: afterwards MPI may reuse the handle.
+      // MPI may reuse the handle once the real function has run.
       call.freed = call.comm_stored_at(Role::OldComm);
-      if (recording) {  // afterwards MPI cannot tell its name
+      if (recording) {  // MPI cannot tell the name of a freed communicator
         Communicator* const known = communicator_of(call.freed);
         if (known != nullptr) call.freed_id = defined_id(*known);
       }

@@ -1,4 +1,3 @@
-// One intercepted MPI call, on the stack of its hook.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +17,12 @@ struct Call {
   bool fortran;
 
   Event* event = nullptr;        // null = not recorded
-  Communicator* comm = nullptr;  // of a collective, or to be freed
+  Communicator* comm = nullptr;  // null unless the call is a collective or frees a communicator
   Handle freed = 0;
   std::uint32_t freed_id = 0;  // id of `freed`, whose table entry may be reused
   std::uint32_t sequence = 0;
   bool step_at_end = false;
-  StatusBuffer own_status;  // for a status that the caller ignores and we need
+  StatusBuffer own_status;  // replaces a status that the caller ignores
 
   std::uint64_t& word(Role role) const { return words[row.position(role)]; }
   void* address(int i) const { return reinterpret_cast<void*>(words[i]); }
@@ -59,7 +58,6 @@ struct Call {
   bool ignores_statuses() const {
     return fortran ? is_fortran_statuses_ignore(address(Role::Statuses)) : word(Role::Statuses) == abi().status_ignore;
   }
-  /// Replaces an ignored status by our own.
   void want_status() {
     if (ignores_status()) word(Role::Status) = reinterpret_cast<std::uint64_t>(&own_status);
   }
@@ -68,10 +66,8 @@ struct Call {
   bool armed() const { return event != nullptr; }
 };
 
-/// Fills in the event except its times.
 void describe(const Call& call, Event& event);
 bool needs_status(const Call& call);
-/// Allocates, locks and makes system calls only at the first use of a communicator, datatype or operation.
 void begin_call(Call& call);
 /// Preserves errno.
 void end_call(Call& call, int result);

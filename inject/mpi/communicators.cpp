@@ -47,7 +47,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// Calls `each` with every member's rank in MPI_COMM_WORLD; negative = none. Returns false if unknown.
+  /// Calls `each` with every member's rank in MPI_COMM_WORLD; negative = none.
   template <class Each>
   bool each_world_rank(int size, Each&& each) const {
     constexpr int kBlock = 256;
@@ -73,7 +73,6 @@ std::uint64_t hash_of_members(Query<int(Handle, Handle*)>& query, Handle comm, i
   return hash;
 }
 
-/// Returns "[0, 1, 5]"; 0 if a member is not in MPI_COMM_WORLD.
 StringId world_ranks_text(Handle comm, int size) {
   constexpr std::size_t kLongestRank = 12;
   const std::size_t room = static_cast<std::size_t>(size) * kLongestRank + 2;
@@ -247,7 +246,7 @@ void add_communicator_of_members(Communicator* parent, Handle created, const cha
   forget_communicator(created);
   Communicator* const entry = query_and_add(created, parent, made, tag);
   if (entry == nullptr) return;
-  // Number of communicators with these members: equal on all members, which make them together.
+  // All members make such communicators together, so all count the same number.
   const std::uint64_t key = entry->identity | 4;
   const std::uint64_t before = made_by_members.find(key).value_or(0);
   made_by_members.remove(key);

@@ -1,4 +1,4 @@
-// The table of MPI communicators, kept also outside windows: ranks must number collectives equally.
+// MPI communicators, tracked outside windows too: all ranks must number collectives equally.
 #pragma once
 
 #include <atomic>
@@ -14,12 +14,12 @@ namespace profshim::mpi {
 struct alignas(64) Communicator {
   std::atomic<std::uint64_t> handle{0};
   std::uint64_t identity = 0;  // equal on all members; unique
-  std::uint32_t id = 0;        // Definition id; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
+  std::uint32_t id = 0;        // 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
   std::uint32_t parent = 0;
   std::int32_t size = 0;
   std::int32_t peers = 0;  // destinations of an all-to-all: size of own or remote group
-  std::int32_t rank = 0;   // own rank; kNone32 = none
-  StringId name = 0;       // "MPI_COMM_WORLD", or how it was made: "split of MPI_COMM_WORLD"
+  std::int32_t rank = 0;   // kNone32 = none
+  StringId name = 0;       // "MPI_COMM_WORLD", "split of MPI_COMM_WORLD"
   std::atomic<std::uint32_t> sequence{0};
   std::atomic<std::uint32_t> created{0};
   std::atomic<std::int32_t> neighbors{0};  // destinations of a neighborhood all-to-all; -1 = not asked yet
@@ -30,7 +30,7 @@ static_assert(sizeof(Communicator) == 64);
 /// Call after detect_abi().
 void define_predefined_communicators();
 
-/// Finds a communicator, or adds it. Null for MPI_COMM_NULL or if the table is full. Any thread.
+/// Adds an unknown communicator. Null for MPI_COMM_NULL or if the table is full. Any thread.
 Communicator* communicator_of(Handle comm);
 
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
@@ -39,13 +39,12 @@ std::uint32_t defined_id(Communicator& comm);
 
 int neighbors_of(Communicator& comm);
 
-/// Adds the result of a call that is collective over `parent`. Call also if `created` is MPI_COMM_NULL, to count the
-/// creation. `made`: Row::made.
+/// Call after calls that are collective over `parent`, even if `created` is MPI_COMM_NULL, to count the creation.
 void add_communicator(Communicator* parent, Handle created, const char* made);
-/// Adds the result of a call that is collective over the new members only. `tag` distinguishes communicators with equal
+/// Call after calls that are collective over the new members only. `tag` distinguishes communicators with equal
 /// members.
 void add_communicator_of_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag);
-/// Adds the result of MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
+/// Call after MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
 void add_duplicate(Communicator& parent, Handle created, const char* made);
 
 namespace detail {
@@ -53,7 +52,6 @@ extern thread_local constinit Communicator* last_counted __attribute__((tls_mode
 void count_on_another(Handle comm);
 }  // namespace detail
 
-/// Numbers a collective. Fast on the communicator of the thread's last collective.
 inline void count_collective(Handle comm) {
   Communicator* const last = detail::last_counted;
   if (__builtin_expect(last != nullptr && last->handle.load(std::memory_order_acquire) == comm, 1)) {
@@ -63,7 +61,7 @@ inline void count_collective(Handle comm) {
   }
 }
 
-/// Returns the entry, for restore_communicator() if the real function fails.
+/// Keep the result for restore_communicator(), in case the real function fails.
 Communicator* forget_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 void rename_communicator(Handle comm);

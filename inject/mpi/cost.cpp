@@ -1,4 +1,3 @@
-// Measures the cost of a recorded MPI call.
 #include "forward.h"
 #include "lifecycle.h"
 #include "profshim/recorder_control.h"
@@ -7,7 +6,7 @@
 namespace profshim::mpi {
 
 double measure_call_cost() {
-  // The datatype is null: MPI is not asked about it.
+  // With a null datatype, MPI is not asked for its size.
   recorder::ScratchThread scratch;
   return scratch.cost_ns([] {
     std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};

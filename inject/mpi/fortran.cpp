@@ -1,8 +1,7 @@
-// Exported Fortran bindings, from hooks/mpi.def; all arguments are addresses. Open MPI's bindings call PMPI functions,
-// which have no hooks. MPICH's call C functions, but only the outer hook records.
+// All arguments are addresses. Open MPI's bindings call PMPI functions, which have no hooks. MPICH's bindings call C
+// functions, but only the outer hook records.
 //
-// mpif.h and "use mpi" call mpi_x in one of four spellings, "use mpi_f08" calls mpi_x_f08_. MPICH's mpi_x_f08ts_ call C
-// functions and need no hooks.
+// MPICH's mpi_x_f08ts_ call C functions and need no hooks.
 //
 // A CHARACTER argument adds a hidden length, which is always forwarded: if it was not passed, no callee reads it.
 #include <cstdint>
@@ -25,7 +24,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
   static constexpr const Row& kRow = RowOf<hook>::kRow;
   using Signature = void(Address<i>..., int*, std::uintptr_t);
 
-  /// `error` is null if omitted in mpi_f08.
+  /// `error` may be null in mpi_f08.
   template <std::size_t n>
   static void call(const char* const (&names)[n], Address<i>... arguments, int* error, std::uintptr_t hidden) {
     static constinit RealFunction function;
@@ -52,7 +51,6 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
 template <HookId hook, bool f08>
 using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
-// For MPI_INIT and MPI_INIT_THREAD, which have no argc and argv.
 template <HookId hook, class... Arguments>
 void initialize(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
   auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
@@ -66,7 +64,7 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   real(arguments..., error);
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
-  // False if the binding called the C function: its hook did this.
+  // activate_rank() is false if the binding called the C function, whose hook has activated the rank.
   if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 

@@ -1,4 +1,3 @@
-// The body of every MPI hook, C and Fortran.
 #pragma once
 
 #include <array>
@@ -26,7 +25,6 @@ inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
   return completes_requests(behavior) ? !any_open_operation() : !always_watched(behavior);
 }
 
-/// True outside windows, where collectives are only counted, so that their numbers agree on all ranks.
 inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
 
 struct NoCompletion {
@@ -67,8 +65,8 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
 }
 
 /// Calls `real` exactly once. `real` returns the MPI error code and must pass Status and Statuses from `words`, where
-/// they may have been replaced. scope.outermost() turns false if the call was closed early: with user-level threads it
-/// can look abandoned.
+/// they may have been replaced. scope.outermost() turns false if the call was closed early, because it looked
+/// abandoned (possible with user-level threads).
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();

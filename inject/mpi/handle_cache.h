@@ -1,4 +1,4 @@
-// A bounded lock-free cache of MPI's answers. A full cache takes no more.
+// Lock-free. A full cache accepts no new entries.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,3 @@
-// Exported MPI_ and MPIX_ functions from hooks/mpi.def (see row.h).
 #include <cstdint>
 #include <tuple>
 
@@ -34,7 +33,6 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// Returns the argument; Status and Statuses come from `words`, where they may be replaced.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
     if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {
@@ -96,7 +94,6 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::mpi
 
-// Forwards to the next MPI_X, so that other tools stay in the chain; else to PMPI_X.
 #define HOOK(name, fortran, capitals, behavior, payload, ...)                                             \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
     static constexpr const char* kNames[] = {#name, "P" #name};                                           \

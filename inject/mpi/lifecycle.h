@@ -1,4 +1,3 @@
-// Starts the session at the call that initializes MPI.
 #pragma once
 
 #include "abi.h"
@@ -7,13 +6,12 @@
 namespace profshim::mpi {
 
 bool mpi_was_seen();
-/// Starts the session once, when a communicator tells the rank. `session_comm`: address of an MPI session's first
-/// communicator; null after MPI_Init. Job's thread, outside any LayerScope. Returns true if this call started a
-/// recording.
+/// Returns true if this call started a recording. `session_comm`: address of an MPI session's first communicator; null
+/// after MPI_Init. Job's thread, outside any LayerScope.
 bool activate_rank(const void* session_comm, Ticks began);
 /// Records the call if a window begins with it.
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
-/// Nanoseconds to record a call. Not for the job's threads.
+/// In nanoseconds. Not for the job's threads.
 double measure_call_cost();
 
 }  // namespace profshim::mpi

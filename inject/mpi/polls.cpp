@@ -10,7 +10,7 @@
 namespace profshim::mpi {
 namespace {
 
-/// Longest pause between two polls of one event, in ticks: 5 to 20 us of a TSC, more of an Arm counter.
+/// Longest pause between two polls of one event: 5 to 20 us of a TSC, more of an Arm counter.
 constexpr Ticks kLongestPause = 20000;
 
 struct Place {
@@ -43,8 +43,7 @@ bool continues(const Event& polling, const Call& call, Ticks began) {
          began - polling.end <= kLongestPause;
 }
 
-/// Returns false if the event has no room for another function. Stores the count last: every counted poll lies before
-/// the end.
+/// Stores the count last: every counted poll then lies before the event's end.
 bool extend(Event& polling, const Call& call, Ticks began, Ticks now) {
   PollArgs& polls = polling.polls;
   const auto end = std::end(polls.functions);

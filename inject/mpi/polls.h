@@ -1,4 +1,4 @@
-// Makes one event of a thread's consecutive unsuccessful polls: loops of MPI_Test, MPI_Testany or MPI_Iprobe make
+// A thread's consecutive unsuccessful polls become one event: loops of MPI_Test, MPI_Testany or MPI_Iprobe make
 // millions per second.
 #pragma once
 
@@ -11,7 +11,6 @@ inline bool folds_polls() {
   return (recorder::mode() & (kRecording | recorder::kEachPoll)) == kRecording;
 }
 
-/// Call begin_poll() before the real function, and count_poll() after an unsuccessful poll.
 Ticks begin_poll(Call& call);
 void count_poll(const Call& call, Ticks began);
 

@@ -1,4 +1,4 @@
-// The words in the columns of hooks/mpi.def. Its rows generate hooks and events, because MPI has no common ABI.
+// The words in the columns of hooks/mpi.def.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 namespace profshim::mpi {
 
-/// Roles of arguments. Prefix R (RCount): receiving side. Suffix W: MPI_Count instead of int.
+/// Prefix R (RCount): receiving side. Suffix W: MPI_Count instead of int.
 enum class Role : std::uint8_t {
   Ptr,     // an address; only the Behavior's code may read it
   Text,    // char*; in Fortran its length is a hidden last argument
-  SBuf,    // send buffer or MPI_IN_PLACE
-  RBuf,    // receive buffer or MPI_IN_PLACE
+  SBuf,    // may be MPI_IN_PLACE
+  RBuf,    // may be MPI_IN_PLACE
   Int,     // a number; only the Behavior's code may read it
   Wide,    // MPI_Aint, MPI_Offset or MPI_Count, not read
   Opaque,  // a handle, not read
@@ -36,18 +36,18 @@ enum class Role : std::uint8_t {
   Root,  // Root to RSource are ranks; negative = MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ROOT
   Dest,
   Source,
-  Target,   // of a one-sided call
+  Target,
   RSource,  // of a call that also sends
   Tag,
   RTag,
   Comm,
   NewComm,  // address of the new handle; all below are addresses
-  OldComm,  // handle to be freed
-  Message,  // an MPI_Message to receive, or found by a probe
-  Flag,     // an int; 0 = unsuccessful poll
-  Request,  // the new request
+  OldComm,
+  Message,
+  Flag,  // an int; 0 = unsuccessful poll
+  Request,
   Status,
-  Statuses,  // one for each request
+  Statuses,
 };
 inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Statuses) + 1;
 
@@ -119,7 +119,6 @@ struct Row {
   std::array<std::int8_t, kRoles> at{};
   const char* made = "";  // how the call makes a communicator: "split"
 
-  /// Returns the position of the first argument with `role`; -1 = none.
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
   constexpr bool polls() const { return has(Role::Flag); }
@@ -156,7 +155,7 @@ constexpr bool is_handle(Role role) {
   return role == Role::Opaque || role == Role::Type || role == Role::RType || role == Role::Op || role == Role::Comm;
 }
 
-/// An argument's type. Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
+/// Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
 template <Role role>
 using ArgumentType = std::conditional_t<
     is_number(role), int,

@@ -1,4 +1,3 @@
-// Datatypes and reduction operations by handle, asked from MPI at first use.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +7,11 @@
 namespace profshim::mpi {
 
 struct Datatype {
-  std::uint16_t id = 0;   // Definition of kind kDatatype; 0 = no id left
+  std::uint16_t id = 0;   // 0 = no id left
   std::int64_t size = 0;  // bytes
 };
 
-/// Call inside a LayerScope, on any thread.
+/// Asks MPI at the first use of a handle. Call inside a LayerScope, on any thread.
 Datatype datatype_of(Handle type);
 std::uint16_t reduction_of(Handle op);
 

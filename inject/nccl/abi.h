@@ -1,5 +1,4 @@
-// NCCL's ABI, since the build needs no nccl.h, and the words in hooks/nccl.def.
-// tests/unit/inject/nccl/rows_test.cpp compares both with NCCL's header.
+// NCCL's ABI, and the words in hooks/nccl.def.
 #pragma once
 
 #include <array>
@@ -13,14 +12,14 @@ namespace profshim::nccl {
 
 /// ncclComm_t; 0 = NCCL_COMM_NULL.
 using Handle = std::uint64_t;
-/// ncclUniqueId, passed by value (in memory).
+/// ncclUniqueId, passed by value.
 struct UniqueId {
   unsigned char bytes[128];
 };
 
 /// ncclResult_t.
 inline constexpr int kSuccess = 0, kSystemError = 2, kInProgress = 7;
-/// ncclInProgress, from a non-blocking communicator, is no failure.
+/// A non-blocking communicator returns ncclInProgress, which is no failure.
 constexpr bool has_failed(int result) { return result != kSuccess && result != kInProgress; }
 
 /// NCCL_SPLIT_NOCOLOR: this rank gets no communicator.
@@ -28,13 +27,13 @@ inline constexpr int kNoColor = -1;
 /// First result of ncclRedOpCreatePreMulSum.
 inline constexpr int kFirstUserOp = 5;
 
-/// Bytes of one ncclDataType_t; 0 = unknown.
+/// Returns 0 for an unknown ncclDataType_t.
 constexpr std::uint64_t size_of_type(std::int64_t type) {
   constexpr std::uint8_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
 }
 
-/// The first members of ncclConfig_t; later NCCL versions append members.
+/// The first members of ncclConfig_t.
 struct Config {
   std::size_t size;
   unsigned magic, version;
@@ -46,34 +45,34 @@ struct Config {
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 
 enum class Role : std::uint8_t {
-  SBuf,           // const void*
-  RBuf,           // void*
-  Count,          // size_t, elements
-  Type,           // ncclDataType_t
-  Op,             // ncclRedOp_t
-  Root,           // int
-  Peer,           // int
-  Comm,           // ncclComm_t
-  Stream,         // cudaStream_t
-  NewComm,        // ncclComm_t*
-  Size32,         // int, ranks of the new communicator
-  Rank,           // int
-  Id,             // ncclUniqueId by value
-  Ids,            // ncclUniqueId*
-  IdCount,        // int
-  Color,          // int
-  Excluded,       // int*, ranks left out by a shrink
-  ExcludedCount,  // int
-  Config,         // ncclConfig_t*
-  Ptr,            // other pointer
-  Size,           // other size_t
-  Int,            // other int, unsigned or enum
+  SBuf,
+  RBuf,
+  Count,  // size_t, elements
+  Type,
+  Op,
+  Root,
+  Peer,
+  Comm,
+  Stream,
+  NewComm,
+  Size32,  // int, ranks of the new communicator
+  Rank,
+  Id,  // ncclUniqueId by value
+  Ids,
+  IdCount,
+  Color,
+  Excluded,  // int*, ranks left out by a shrink
+  ExcludedCount,
+  Config,
+  Ptr,   // other pointer
+  Size,  // other size_t
+  Int,   // other int, unsigned or enum
 };
 
 enum class Behavior : std::uint8_t {
   Plain,
-  Collective,    // numbered on its communicator; launches kernels
-  PointToPoint,  // launches kernels
+  Collective,  // numbered on its communicator
+  PointToPoint,
   GroupStart,
   GroupEnd,
   GroupCancel,  // ends a group without launching it
@@ -106,7 +105,7 @@ struct Row {
   HookId hook = HookId::kNone;
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
-  std::array<std::int8_t, kRoles> at{};  // first position of each role; -1 = none
+  std::array<std::int8_t, kRoles> at{};  // -1 = none
 
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }

@@ -117,7 +117,7 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
     }
   }
   if (row.behavior == Behavior::Free) {
-    // Before the real function: afterwards NCCL may reuse the handle.
+    // NCCL may reuse the handle once the real function has run.
     call.freed_handle = arguments.comm;
     call.freed = remove_communicator(arguments.comm);
   }

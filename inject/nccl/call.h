@@ -1,4 +1,3 @@
-// Records one NCCL call, for its hook or for NCCL's NVTX range.
 #pragma once
 
 #include "abi.h"
@@ -15,7 +14,7 @@ struct Arguments {
   std::int32_t peer = kNone32;
 };
 
-/// Has no destructor, because NVTX ranges keep it in thread-local memory.
+/// Must have no destructor, because NVTX ranges keep a Call in thread-local memory.
 struct Call {
   const Row* row = nullptr;
   spool::Thread* thread = nullptr;
@@ -26,22 +25,22 @@ struct Call {
   bool step_at_end = false;
 };
 
-/// Allocates, locks and makes system calls only at the first call on a communicator.
 void begin_call(Call& call, const Arguments& arguments, bool from_nvtx);
 /// Preserves errno. `made`: the new communicator; null = none or unknown.
 void end_call(Call& call, int result, Communicator* made);
 
 void count_collective(Handle comm);
 
-/// Nesting of ncclGroupStart and ncclGroupEnd on this thread. Always kept: a recording may begin inside a group.
+/// Nesting of ncclGroupStart and ncclGroupEnd on this thread, kept outside windows too: a recording may begin inside a
+/// group.
 namespace group {
 struct State {
   std::uint32_t depth;
-  std::uint32_t operation;  // id of the outermost group's launches; 0 = none yet
+  std::uint32_t operation;  // 0 = none yet
   std::uint32_t operation_count;
   Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some not recorded
   bool hooked;               // a group call is running in its hook
-  bool recorded_from_start;  // recording was on when the group began: no operation was missed
+  bool recorded_from_start;  // recording was on when the group began
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }
@@ -59,8 +58,8 @@ extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("i
 }
 inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 
-/// Starts the session at the process's first ncclCommInit*, before it runs. A rank in the environment has
-/// precedence. Job's thread, outside any LayerScope.
+/// Call before the real ncclCommInit*. The first call starts the session; a rank in the environment takes precedence.
+/// Job's thread, outside any LayerScope.
 void activate_by_communicator(int rank, int ranks);
 
 }  // namespace profshim::nccl

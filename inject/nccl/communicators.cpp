@@ -46,7 +46,6 @@ Communicator* claim(Handle handle) {
   return entry;
 }
 
-/// Calls the real `int function(ncclComm_t, int*)`.
 std::int32_t query(const char* function, Handle comm) {
   auto* const real = reinterpret_cast<int (*)(void*, int*)>(inject::resolve(function, Layer::kNccl));
   int value = kUnknown;
@@ -71,11 +70,10 @@ void query_once(Communicator& comm) {
 struct Awaited {
   std::atomic<const void*> address{nullptr};  // kTaken while a thread uses the entry
   CommunicatorInfo info;                      // only for the thread that set kTaken
-  std::atomic<std::int32_t> tid{0};           // of the waiting thread
+  std::atomic<std::int32_t> tid{0};
 };
 constexpr std::size_t kMaxAwaited = 64;
 constinit Awaited awaited[kMaxAwaited];
-// Number of entries in use; if 0, none is searched.
 constinit std::atomic<std::uint32_t> awaited_count{0};
 const void* const kTaken = &awaited;
 
@@ -84,14 +82,15 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// Returns the handle at `address`; 0 if the address is unmapped by now.
+/// Returns 0 if the address is unmapped by now.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof value) ? value : 0;
 }
 
-/// Adds communicators whose handles are stored: all of this thread, or `wanted`, which it returns.
+/// Adds communicators whose handles NCCL has stored: all of this thread, or the one with handle `wanted`, which is
+/// returned.
 Communicator* add_awaited(bool own_only, Handle wanted) {
   if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;

@@ -1,5 +1,4 @@
-// The table of NCCL communicators, kept also outside windows: ranks must number collectives equally. Lock-free; any
-// thread. NCCL is queried once about a communicator whose creation was not seen.
+// NCCL communicators, tracked outside windows too: all ranks must number collectives equally. Lock-free; any thread.
 #pragma once
 
 #include <atomic>
@@ -18,17 +17,17 @@ inline constexpr std::int32_t kUnknown = -1;
 struct alignas(64) Communicator {
   std::atomic<Handle> handle{0};
   std::uint64_t identity = 0;  // equal on all ranks, unique; 0 = unknown
-  std::uint32_t id = 0;        // Definition id
-  std::uint32_t parent = 0;    // Definition id
+  std::uint32_t id = 0;
+  std::uint32_t parent = 0;
   std::atomic<std::int32_t> size{kUnknown}, rank{kUnknown}, device{kUnknown};
   StringId name = 0;
   std::atomic<std::uint32_t> sequence{0};
-  std::atomic<std::uint32_t> splits{0};   // splits and growths so far
-  std::atomic<std::uint32_t> shrinks{0};  // shrinks so far
+  std::atomic<std::uint32_t> splits{0};  // splits and growths so far
+  std::atomic<std::uint32_t> shrinks{0};
   std::atomic<bool> defined{false};
   std::atomic<bool> queried{false};
   bool from_nvtx = false;  // the handle is NCCL's hash and cannot be queried
-  Magic magic = 0;         // see growth.h
+  Magic magic = 0;
 };
 static_assert(sizeof(Communicator) == 64);
 
@@ -44,18 +43,17 @@ struct CommunicatorInfo {
 };
 
 std::uint64_t identity_of_ids(const void* ids, int count, int ranks);
-/// Returns the identity for the next ncclCommInitAll.
+/// Identifies the communicators of the next ncclCommInitAll.
 std::uint64_t next_clique_identity(int ranks);
-/// Counts the split: call even without a new communicator.
+/// Counts the split: call even if this rank gets no communicator.
 std::uint64_t next_split_identity(Communicator& parent, int color);
 std::uint64_t next_shrink_identity(Communicator& parent, const int* excluded, int count);
-/// Identity of a communicator made by ncclCommGrow.
 struct Growth {
   std::uint64_t identity;
   Magic magic;
   bool matched;  // false: other ranks probably have another identity
 };
-/// `parent`: null on an added rank. `id`: the growth's unique id on new ranks and the rank that hands it out; else
+/// `parent`: null on an added rank. `id`: the growth's unique id on added ranks and the rank that hands it out; else
 /// null.
 Growth next_growth(Communicator* parent, const void* id, int ranks);
 /// NVTX ranges name a communicator by NCCL's hash. Returns a handle that equals no address; 0 = none.
@@ -63,25 +61,24 @@ constexpr Handle handle_of_hash(std::uint64_t hash) { return hash == 0 ? 0 : has
 constexpr bool is_hash(Handle handle) { return handle >> 63 != 0; }
 std::uint64_t identity_of_hash(Handle handle);
 
-/// Returns text such as "split of init". `parent` may be null.
+/// Returns text such as "split of init".
 StringId origin_text(const char* made, const Communicator* parent);
 
-/// Replaces an entry with this handle. Returns null for handle 0 or if the table is full.
+/// Replaces an entry with this handle.
 Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx = false);
 /// Remembers a communicator whose handle NCCL stores later: in a group, or if it is non-blocking.
 void add_when_stored(const void* address, const CommunicatorInfo& info);
-/// Adds the communicators that this thread has remembered. Call at the end of the outermost group.
+/// Adds this thread's communicators whose handles NCCL has stored. Call at the end of the outermost group.
 void add_stored_communicators();
 
 /// Returns null for handle 0 or if the table is full.
 Communicator* find_or_add_communicator(Handle comm);
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
-/// Returns the number of ranks. Queries NCCL once; kUnknown if that fails.
+/// Queries NCCL once; kUnknown if that fails.
 std::int32_t size_of(Communicator& comm);
-/// Returns the Definition id; the first call writes the definition.
 std::uint32_t defined_id(Communicator& comm);
 
-/// Returns the entry, for restore_communicator() if the real function fails.
+/// Keep the result for restore_communicator(), in case the real function fails.
 Communicator* remove_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 

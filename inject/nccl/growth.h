@@ -1,8 +1,7 @@
 // Matches the ranks of ncclCommGrow (since NCCL 2.29). New ranks know only the growth's unique id, old ranks only their
 // communicator. Both can compute the magic with which a unique id begins: for a growth, a hash of the parent's magic
-// and its splits and growths so far.
-// Source: ncclCommGrow() in init.cc, bootstrapGetUniqueId() in bootstrap.cc of 2.29.2, 2.29.7 and 2.30. Growth::matched
-// detects a changed hash.
+// and the number of the parent's splits and growths so far.
+// Source: ncclCommGrow() in init.cc, bootstrapGetUniqueId() in bootstrap.cc of 2.29.2, 2.29.7 and 2.30.
 #pragma once
 
 #include <cstdint>

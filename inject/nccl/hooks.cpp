@@ -1,4 +1,3 @@
-// Exported NCCL functions from hooks/nccl.def.
 #include <cerrno>
 #include <utility>
 
@@ -44,7 +43,6 @@ Arguments arguments_of(const Row& row, Words words) {
   return out;
 }
 
-/// Returns the name in ncclConfig_t, else the origin text.
 StringId name_of(const Row& row, Words words, const char* made, const Communicator* parent) {
   const auto* const config = pointer_argument<const Config>(row, words, Role::Config);
   if (config != nullptr && config->magic == kConfigMagic && config->size >= sizeof(Config) &&
@@ -239,7 +237,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     } else {
       result = real(arguments...);
     }
-    // False if close_left_calls() has closed the event, which looked abandoned.
+    // outermost() is false if close_left_calls() has closed the event, which looked abandoned.
     if (!scope.outermost()) record.event = nullptr;
     Communicator* made = nullptr;
     if constexpr (makes_communicator(kBehavior)) {
@@ -264,7 +262,6 @@ using HookOf = Hook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::nccl
 
-// Forwards to the next definition, not to pnccl*, so that other preloaded tools see the call.
 #define HOOK(name, since, behavior, payload, ...)                                                         \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {     \
     static constinit ::profshim::inject::NamedFunction<void()> function{::profshim::Layer::kNccl, #name}; \

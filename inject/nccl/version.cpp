@@ -13,7 +13,7 @@
 namespace profshim::nccl {
 namespace {
 
-constinit std::atomic<const void*> noted{nullptr};  // base of the library recorded last
+constinit std::atomic<const void*> noted{nullptr};
 constinit std::atomic<const void*> nvtx_copy{nullptr};
 constinit std::atomic<bool> several_copies{false};
 

@@ -1,4 +1,3 @@
-// Records NCCL's version when a communicator is created. ncclGetVersion() only returns a constant.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +18,11 @@ inline VersionText version_text(int code) {
   return version;
 }
 
-/// Records the version of the library that contains `function`. Job's thread; preserves errno;
-/// takes the loader's lock.
+/// `function`: any function of the NCCL library. Job's thread; takes the loader's lock.
 void note_version(const void* function);
-/// Call when a library registers with NVTX; `get`: a function in it. note_version_by_nvtx() uses it if it is the only
-/// libnccl.
+/// Call when a library registers with NVTX. `get`: a function in that library.
 void note_nvtx_copy(const void* get);
-/// Records the version if communicators are seen only as NVTX ranges.
+/// Records the version if only one libnccl has registered with NVTX.
 void note_version_by_nvtx();
 
 }  // namespace profshim::nccl

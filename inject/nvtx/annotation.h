@@ -1,4 +1,3 @@
-// Converts NVTX arguments to an Annotation.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +9,8 @@
 
 namespace profshim::nvtx {
 
-/// A wide message as UTF-8. 8 bytes longer than a name, so that the recorder notices and reports one that is too long.
+/// A wide message as UTF-8. The buffer exceeds a name by 8 bytes, so that the recorder reports messages that are too
+/// long.
 struct WideText {
   char bytes[spool::kMaxName + 8];
   std::string_view view;
@@ -46,7 +46,7 @@ inline Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
-/// Returns the message; null = none. Not for wide messages.
+/// Null = no message. Not for wide messages.
 inline const char* message_of(const nvtxEventAttributes_t& a) {
   if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
   if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
@@ -61,7 +61,7 @@ template <class Call>
   return call(annotation);
 }
 
-/// Converts the attributes for `call`. Fields that an older NVTX lacks are zero.
+/// Fields that an older NVTX lacks are zero.
 template <class Call>
 auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) {
   if (!listening()) return call.skipped();

@@ -1,4 +1,3 @@
-// Functions that NVTX calls on the job's threads. Each records and forwards to the chained tool (chain.h).
 #pragma once
 
 #include <span>
@@ -28,16 +27,14 @@ std::span<const Callback> payload_callbacks();
 
 inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return domain_of(domain).chained; }
 
-/// Bit in the job's id of a range that the chained tool could not start. No other id has it: ids
-/// are counters or addresses.
+/// Marks the job's id of a range that the chained tool could not start. No other id has this bit: ids are counters or
+/// addresses.
 inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 
-/// Returns the job's id of a range that the chained tool has not started.
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
   return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
 }
-/// Starts the range in the chained tool, if possible, and returns the job's id: the tool's, mapped to
-/// `own`.
+/// Starts the range in the chained tool, if possible. Returns the id for the job: the tool's, mapped to `own`.
 template <class Next, class... Args>
 nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
   if (next == nullptr) return public_id(own);
@@ -50,7 +47,6 @@ struct EndedRange {
   nvtxRangeId_t own;  // 0 = not ours
   bool is_chained;    // the chained tool may know the id
 };
-/// Resolves an id from public_id() and ends its mapping.
 inline EndedRange take_public_id(nvtxRangeId_t id) {
   if (!chain::is_requested()) return {id, false};
   if (const nvtxRangeId_t own = chain::take_range_id(id)) return {own, true};

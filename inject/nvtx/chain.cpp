@@ -52,8 +52,7 @@ struct Snapshot {
   }
 };
 
-// Hash table of the tool's range ids. `chained` 0 = free. Slots are freed in any order, so a search
-// looks at all slots in reach.
+// `chained` 0 = free. Slots are freed in any order, so a search looks at all slots in reach.
 struct RangeIdSlot {
   std::atomic<std::uint64_t> chained;
   std::atomic<std::uint64_t> own;

@@ -19,22 +19,19 @@ extern constinit NvtxFunctionPointer core2[kCore2Slots];
 extern constinit NvtxFunctionPointer sync_create;
 extern constinit std::intptr_t payload[kPayloadSlots];
 
-/// Only the constructor calls it.
+/// Constructor only.
 void set_path(const char* path);
 /// True if there is a path, even if attach() fails.
 bool is_requested();
 
-/// Returns false if the tool cannot be opened or refuses.
 bool attach(NvtxGetExportTableFunc_t get);
 /// Only for the payload extension: other extensions' handles would need translation.
 void attach_extension(nvtxExtModuleInfo_t* module);
 
-/// Returns a copy with the tool's string handle.
 nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);
 
-/// Maps the tool's range id to ours. Without a free slot nearby it is not mapped, and our range stays unfinished.
+/// If no slot nearby is free, the id is not mapped, and our range stays unfinished.
 void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own);
-/// Returns our id, or 0, and removes the mapping.
 nvtxRangeId_t take_range_id(nvtxRangeId_t chained);
 
 }  // namespace profshim::nvtx::chain

@@ -1,4 +1,3 @@
-// Measures the cost of recording an NVTX range.
 #include "profshim/recorder_control.h"
 #include "ranges.h"
 

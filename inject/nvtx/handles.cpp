@@ -21,7 +21,6 @@ struct Block {
 constinit std::atomic<Block*> current{nullptr};
 constinit std::atomic<std::uint32_t> blocks{0};
 
-/// Returns null beyond 64 MiB.
 void* allocate(std::size_t bytes) {
   bytes = (bytes + 15) & ~std::size_t{15};
   if (bytes > kBlockBytes / 2) return nullptr;

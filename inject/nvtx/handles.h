@@ -1,5 +1,5 @@
-// The objects behind NVTX handles. Their arena is never freed: threads may keep handles. If it is full, make_...()
-// return null or 0. Any thread; no locks.
+// The objects behind NVTX handles. Their arena is never freed: threads may keep handles. If the arena is full,
+// make_...() return null or 0. Any thread; no locks.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace profshim::nvtx {
 
-/// A payload schema or enum. Arrays and texts are our copies.
+/// Arrays and texts are our copies.
 struct Schema {
   std::uint64_t id;
   const char* name;    // "" = none
@@ -31,7 +31,7 @@ struct Schema {
 struct Category {
   std::uint32_t number;
   const char* name;
-  std::atomic<bool> defined;  // its definition is in the spool
+  std::atomic<bool> defined;
   Category* next;
 };
 
@@ -39,7 +39,7 @@ struct Domain {
   const char* name;  // "" = default domain
   std::uint32_t id;  // Definition id; 0 = default domain
   nvtxDomainHandle_t chained;
-  std::atomic<bool> defined;  // its definition is in the spool
+  std::atomic<bool> defined;
   std::atomic<Schema*> schemas;
   std::atomic<Category*> categories;
   Domain* next;
@@ -63,7 +63,6 @@ struct RegisteredString {
 inline constexpr std::string_view kUnnamed = "(unnamed)";
 
 extern constinit Domain default_domain;
-/// A null handle means the default domain.
 inline Domain& domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
 }
@@ -80,13 +79,13 @@ void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 
 // The next three functions need an active session.
 
-/// Writes the definition once. Returns its id.
+/// The first call writes the definition.
 std::uint32_t define_domain(Domain& domain);
 void define_category(Domain& domain, std::uint32_t number);
 /// Interns the text once: it may have been registered before the session.
 StringId intern_string(RegisteredString& string);
 
-/// Converts UTF-32; surrogates become U+FFFD. Writes whole characters, at most `size` bytes, and returns the length.
+/// Surrogates become U+FFFD. Writes whole characters, at most `size` bytes.
 std::size_t to_utf8(const wchar_t* text, char* out, std::size_t size);
 
 }  // namespace profshim::nvtx

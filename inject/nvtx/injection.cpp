@@ -1,5 +1,5 @@
-// Entry points of the NVTX v3 injection. Each library that uses NVTX has a copy of NVTX, which loads the library in
-// NVTX_INJECTION64_PATH at its first call. So does the older libnvToolsExt.so.1.
+// Each library that uses NVTX v3 contains a copy of NVTX, which opens the library in NVTX_INJECTION64_PATH at its first
+// call. The older libnvToolsExt.so.1 does the same.
 #include "injection.h"
 
 #include <dlfcn.h>
@@ -60,7 +60,7 @@ bool attach_extension(nvtxExtModuleInfo_t* module) {
   return true;
 }
 
-/// The other tool that gets the NVTX calls instead, or "". Written by the constructor only.
+/// The other tool that gets the NVTX calls instead, or "".
 constinit char other_tool[PATH_MAX] = {};
 
 }  // namespace

@@ -1,9 +1,8 @@
-// Makes NVTX call this library.
 #pragma once
 
 namespace profshim::nvtx {
 
-/// Sets NVTX_INJECTION64_PATH to this library. Replaces another tool in it only with PROFSHIM_NVTX_CHAIN=1, and then
+/// Sets NVTX_INJECTION64_PATH to this library. Replaces another tool there only if PROFSHIM_NVTX_CHAIN=1, and then
 /// forwards every call to that tool. Constructor only.
 void set_injection_path(const char* own_path);
 

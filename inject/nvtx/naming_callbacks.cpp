@@ -1,4 +1,3 @@
-// Callbacks that create handles or name threads and categories.
 #include <algorithm>
 #include <cstring>
 

@@ -14,7 +14,7 @@ using nccl::Row;
 
 /// The outermost NCCL range of this thread.
 struct OpenRange {
-  std::uint32_t depth;  // number of open ranges in NCCL's domain
+  std::uint32_t depth;  // open ranges in NCCL's domain
   bool begun;           // `call` has to be ended
   nccl::Call call;
   const Row* row;  // null = ignored
@@ -29,7 +29,7 @@ HookId function_of(const nvtxEventAttributes_t& a) {
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->function;
 }
 
-/// Reads NCCL's payload. Older NCCL has fewer entries, some with other names.
+/// Older NCCL has fewer entries, some with other names.
 class Payload {
  public:
   Payload(const Domain& domain, const nvtxPayloadData_t* data, std::size_t count)

@@ -1,4 +1,3 @@
-// Callbacks of NVTX's payload extension.
 #include "callbacks.h"
 #include "nccl.h"
 #include "ranges.h"
@@ -64,7 +63,7 @@ void payload_end(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadD
   end(domain_of(domain), range.own, payloads, count);
   if (next != nullptr && range.is_chained) next(chained_domain(domain), id, payloads, count);
 }
-/// Returns 1 always: a library may ask only once, before recording starts.
+/// Always 1: a library may ask only once, before recording starts.
 std::uint8_t is_enabled(nvtxDomainHandle_t) { return 1; }
 
 const Callback callbacks[] = {

@@ -1,4 +1,3 @@
-// Callbacks for ranges and marks.
 #include "annotation.h"
 #include "callbacks.h"
 #include "nccl.h"

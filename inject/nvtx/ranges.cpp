@@ -63,7 +63,6 @@ bool steps_at_end() {
   return spec != nullptr && spec->steps.edge_end;
 }
 
-/// Makes the step boundary where the range begins, if the spec wants that.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
@@ -138,7 +137,7 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
 struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null for a step marker that is not recorded
-  StringId marker;  // step marker's name, or 0
+  StringId marker;  // 0 = no step marker
 };
 /// Bit of `id` while start() or end() uses the slot. No id of the job has it.
 constexpr std::uint64_t kInUse = 1ULL << 63;
@@ -146,8 +145,7 @@ constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};
 constinit std::atomic<std::uint64_t> next_range{1};
 
-/// Takes a slot. `id` becomes running number << 16 | slot, so that old ids match no slot. Null if 64 slots in a row are
-/// in use.
+/// `id` becomes running number << 16 | slot, so that old ids match no slot.
 StartedRange* take_range(std::uint64_t& id) {
   for (int attempt = 0; attempt < 64; ++attempt) {
     const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);
@@ -296,7 +294,6 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
   if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0 || id == 0) return;
   StartedRange& range = ranges[id % kRangeSlots];
   std::uint64_t expected = id;
-  // kInUse protects the slot until its fields are read.
   if (!range.id.compare_exchange_strong(expected, id | kInUse, std::memory_order_acquire)) return;
   const Ticks now = ticks();
   Event* const slot = range.event;

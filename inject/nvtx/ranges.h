@@ -1,7 +1,5 @@
-// Records NVTX ranges and marks; step markers become step boundaries. Runs on the job's threads.
-//
-// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for it, so
-// that its pop does not end a recorded range.
+// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for the
+// range, so that its pop does not end a recorded range.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +25,7 @@ struct Annotation {
 
 /// Returns the nesting level, 0 = outermost, or NVTX_NO_PUSH_POP_TRACKING.
 int push(Domain& domain, const Annotation& annotation);
-/// Records the payloads `extended` if the push had none. Returns the level.
+/// Records the payloads `extended` if the push had none.
 int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count);
 void mark(Domain& domain, const Annotation& annotation);
 
@@ -49,7 +47,6 @@ inline bool is_ignored(const char* text) {
   if ((now & (kArmed | kNvtx)) == (kArmed | kNvtx)) return false;
   return (now & kNvtxSteps) == 0 || text == nullptr || !session::may_be_marker(*text);
 }
-/// True if this thread's pushes and pops must be counted.
 inline bool has_open_ranges() {
   const spool::Thread* const t = recorder::known_thread();
   return t != nullptr && (t->open_calls != 0 || t->lost_pushes != 0);

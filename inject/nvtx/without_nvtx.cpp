@@ -1,4 +1,3 @@
-// Replaces this folder's other files where the NVTX headers are missing.
 #include "injection.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

@@ -49,7 +49,7 @@ void* page_at(std::uint64_t address) {
   return nullptr;
 }
 
-/// Maps a page that a near jump from `address` reaches. Searches below `address` first: the heap grows above a program.
+/// Searches below `address` first, because the heap grows above a program.
 void* page_near(std::uint64_t address) {
   const std::vector<Mapping> list = mappings();
   for (std::size_t i = list.size(); i-- > 1;) {
@@ -64,7 +64,7 @@ void* page_near(std::uint64_t address) {
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
     const std::uint64_t candidate = list[i + 1].start - kPage;
     if (list[i].end <= address || list[i].grows || list[i + 1].grows || list[i].end > candidate) continue;
-    const std::uint64_t low = list[i].end;  // the gap's begin is nearer than its end
+    const std::uint64_t low = list[i].end;
     if (low - address > kReach) break;
     if (void* const page = page_at(low)) return page;
   }
@@ -102,8 +102,8 @@ void store_2(std::uint8_t* at, std::uint16_t wanted) {
   __asm__ volatile("movw %1, %0" : "=m"(*reinterpret_cast<std::uint8_t(*)[2]>(at)) : "r"(wanted) : "memory");
 }
 
-/// Writes code so that a thread that reaches `at` executes the old or the new code. One atomic store suffices within 8
-/// or 16 aligned bytes. Otherwise the entry is a jump to itself until the other bytes are written.
+/// A thread that reaches `at` executes either the old or the new code. One atomic store suffices within 8 or 16 aligned
+/// bytes. Otherwise the entry is a jump to itself until the other bytes are written.
 bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
   const auto address = reinterpret_cast<std::uint64_t>(at);
   if (address % 8 + size <= 8) {

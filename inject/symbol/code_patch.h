@@ -1,4 +1,3 @@
-// Replaces the entry of a function by a jump, so that no thread executes a partly written instruction.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +7,10 @@
 
 namespace profshim::code_patch {
 
-/// Patches `function` (its bytes in this process) so that its calls first run `stub_target`, which preserves all
-/// registers and finds `index` on the stack, above its return address. On failure, returns false, sets `refusal` and
-/// changes nothing.
+/// Patches `function` (its bytes in this process): its calls first run `stub_target`, which must preserve all registers
+/// and finds `index` on the stack, above its return address. On failure, changes nothing but `refusal`.
 ///
-/// Known limit: a thread that is executing the first few bytes during the write may crash. Very unlikely at activation.
+/// Known limit: a thread that executes the first bytes during the write may crash. Very unlikely at activation.
 bool install(const elf::Code& function, const elf::File& file, const elf::Function& symbol, std::uint64_t bias,
              const void* stub_target, std::uint32_t index, std::string& refusal);
 

@@ -1,4 +1,3 @@
-// Patched functions call this routine at entry: assembly, which calls a C++ function.
 #include "entry_routine.h"
 
 #include <algorithm>
@@ -17,12 +16,12 @@ constinit StringId site_names[kMaxSites] = {};
 #if defined(__x86_64__)
 
 extern "C" {
-// Read by the assembly: bytes of the save area, xsave components (0 = fxsave).
+// Read by the assembly below: bytes of the save area, xsave components (0 = fxsave).
 [[gnu::visibility("hidden")]] std::uint64_t profshim_state_bytes = 512;
 [[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;
 [[gnu::visibility("hidden")]] void profshim_symbol_entry();
 
-/// Makes the step boundary. The assembly has saved all registers. Any thread.
+/// The assembly has saved all registers. Any thread.
 [[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index) noexcept {
   using namespace profshim;
   const int error = errno;
@@ -38,8 +37,7 @@ extern "C" {
 }
 
 // On entry the stack holds the return address into the trampoline, the index, and the function's return address.
-// Preserves the flags and every argument register (integer; x87, SSE, AVX, AVX-512). Returns at once in mode 0, as in a
-// forked child.
+// Preserves the flags and every argument register (integer, x87, SSE, AVX, AVX-512).
 __asm__(R"(
   .text
   .p2align 4

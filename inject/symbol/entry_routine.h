@@ -7,15 +7,15 @@
 
 namespace profshim::symbol_steps {
 
-/// Maximum of patched functions: a pattern that matches more describes no step.
+/// A pattern that matches more functions describes no step.
 constexpr std::uint32_t kMaxSites = 64;
 
-/// Names of patched functions by index, constant once patched.
+/// Constant once patched.
 extern constinit StringId site_names[kMaxSites];
 
 /// Call before the first patch.
 void choose_register_state();
-/// The routine's address; null unless x86-64.
+/// Null unless x86-64.
 const void* stub_target();
 
 }  // namespace profshim::symbol_steps

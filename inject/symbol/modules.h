@@ -1,4 +1,3 @@
-// The program and the libraries that the loader has mapped.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +7,11 @@
 namespace profshim::symbol_steps {
 
 struct Module {
-  std::string name;  // from the loader, possibly relative to an old working folder; "" = program
-  std::string path;  // from /proc/self/maps
+  std::string name;  // from the loader, may be relative to an old working folder; "" = program
+  std::string path;
   std::uint64_t bias = 0;
-  std::uint64_t code_from = 0, code_to = 0;  // readable and executable segment
-  std::uint64_t patched = 0;                 // a patched function's address; 0 = none
+  std::uint64_t code_from = 0, code_to = 0;
+  std::uint64_t patched = 0;
   bool operator==(const Module& other) const { return name == other.name && bias == other.bias; }
 };
 

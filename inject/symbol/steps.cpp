@@ -27,7 +27,7 @@ struct State {
   std::mutex mutex;  // install() runs on the job's thread, rescan() on the collector thread
   std::string pattern;
   std::vector<Module> known;
-  LoadCounters counters;  // at the last scan
+  LoadCounters counters;
   std::uint32_t hooked = 0;
 };
 State& state() {  // never destroyed: the collector may outlive static destructors
@@ -52,7 +52,7 @@ void report_refused(const std::string& name, const Module& module, const std::st
   recorder::problem("symbol", sentence);
 }
 
-/// Finds the function that the IFUNC chose. Returns false if it has no symbol.
+/// Replaces an IFUNC by the function that it chose.
 bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, elf::Function& function) {
   void* const address = function.exported ? dlsym(handle, function.name.c_str()) : nullptr;
   const std::uint64_t value = reinterpret_cast<std::uint64_t>(address) - module.bias;
@@ -98,7 +98,7 @@ std::size_t scan(Module& module, const elf::SymbolPattern& pattern) {
   if (is_ours(module) || (is_system(module) && !pattern.exact())) return 0;
   // The handle keeps the library mapped; RTLD_NOLOAD never loads it.
   void* const handle = dlopen(module.name.empty() ? nullptr : module.name.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-  if (handle == nullptr) return 0;  // unloaded meanwhile
+  if (handle == nullptr) return 0;
   std::size_t matched = 0;
   elf::File file;
   std::string why_not;

@@ -7,7 +7,7 @@
 
 namespace profshim::torch {
 
-/// at::ObserverContext. Declared for its virtual table only.
+/// at::ObserverContext, declared for its virtual table only.
 struct ObserverContext {
   virtual ~ObserverContext() = default;
 };

@@ -25,7 +25,8 @@ constinit std::atomic<bool> waits{false};
 
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
-/// Activates a process that never got a rank, to report why nothing is recorded. If it had children, they report.
+/// Activates a process that never got a rank, to report why nothing is recorded. A process that had children leaves the
+/// report to them.
 void at_exit() {
   rusage children{};
   const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -33,7 +34,7 @@ void at_exit() {
     inject::activate_by_environment(rank_from_environment());
 }
 
-/// Uses no lock: fork() could leave it locked in the child.
+/// Must not use a lock: fork() could leave it locked in the child.
 const std::vector<std::string>& step_ranges() {
   static constinit std::atomic<const std::vector<std::string>*> known{nullptr};
   if (const auto* const ranges = known.load(std::memory_order_acquire)) return *ranges;

@@ -1,11 +1,10 @@
-// PyTorch jobs without MPI: decides whether a process is a rank, and starts its session.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::torch {
 
-/// Remembers pid and rank. Only the constructor calls it, before the program changes the environment.
+/// Constructor only, before the program changes the environment.
 void note_start();
 
 enum class Activation : std::uint8_t {
@@ -13,18 +12,17 @@ enum class Activation : std::uint8_t {
   kRetryAtRange,  // operators cannot show the rank: call for ranges only
   kDone,
 };
-/// Starts the session if this process is a rank. Call at each operator (null) or range (its name) until kDone. Any
-/// thread.
+/// Call at each operator (null) or range (its name) until kDone. Any thread.
 Activation try_to_activate(const char* range);
 
-/// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate it:
+/// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate such a process, because
 /// init_process_group() will. Any thread.
 bool waits_for_group();
 
-/// Starts the session of a process that torch.distributed has put into a group. Job's thread.
+/// Call when torch.distributed has put this process into a group. Job's thread.
 void activate_as_member(int rank, int size);
 
-/// Returns true in a child forked, without exec, after note_start().
+/// True in a child forked without exec.
 bool is_forked_child();
 
 }  // namespace profshim::torch

@@ -1,4 +1,3 @@
-// Measures the cost of recording a PyTorch operator.
 #include <cstring>
 
 #include "inject/core/resolve.h"
@@ -8,13 +7,11 @@
 namespace profshim::torch {
 namespace {
 
-// at::RecordFunction(RecordScope), ~RecordFunction()
 constexpr char kConstruct[] = "_ZN2at14RecordFunctionC1ENS_11RecordScopeE";
 constexpr char kDestruct[] = "_ZN2at14RecordFunctionD1Ev";
 constexpr std::size_t kRoom = 16384;  // more than any at::RecordFunction
 
-// at::enableRecordFunction(bool), per thread; at::_ops::neg_::call(Tensor&); at::detail::empty_cpu(IntArrayRef,
-// ScalarType, bool pin_memory, optional<MemoryFormat>), c10::optional up to 2.3. All in 1.13 to 2.x.
+// kEnable acts on the calling thread only. All exist in 1.13 to 2.x; c10::optional is used up to 2.3.
 constexpr char kEnable[] = "_ZN2at20enableRecordFunctionEb";
 constexpr char kOperator[] = "_ZN2at4_ops4neg_4callERNS_6TensorE";
 constexpr const char* kEmpty[] = {
@@ -27,12 +24,11 @@ struct Sizes {
   std::size_t count;
 };
 constexpr std::int8_t kFloat = 6;  // c10::ScalarType
-/// An empty optional<MemoryFormat>.
 struct NoMemoryFormat {
   std::uint8_t value = 0;
   bool has_value = false;
 };
-/// at::Tensor. It has a destructor, so functions return it in memory.
+/// Functions return at::Tensor in memory, because it has a destructor.
 struct Tensor {
   void* implementation;
   ~Tensor() {}

@@ -15,7 +15,7 @@
 namespace profshim::torch {
 namespace {
 
-// Written under the mutex: making a group takes milliseconds anyway. Collectives read without it.
+// Written under `mutex`. Collectives read without a lock.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;
@@ -53,7 +53,7 @@ void note_group(const void* address, int rank, int size) {
     group_count.fetch_add(1, std::memory_order_release);
 }
 
-/// Returns the only group with several members, which every collective uses, or null.
+/// If only one group has several members, every collective uses that group. Otherwise returns null.
 Group* only_group() {
   Group* found = nullptr;
   const std::size_t known = group_count.load(std::memory_order_acquire);
@@ -78,7 +78,7 @@ std::uint32_t define(Group& group) {
   group.is_defined = true;
   const bool is_first = &group == groups;
   if (group.name[0] == 0 && is_first) std::snprintf(group.name, sizeof group.name, "0");
-  // Identity 0 = unknown: without a name, groups of one size look alike.
+  // Without a name, groups of one size look alike: identity 0 means unknown.
   const std::uint64_t identity = group.name[0] != 0 ? hash_of(group) : 0;
   recorder::define(spool::DefinitionKind::kCommunicator, id, recorder::intern(group.name),
                    inject::world_ranks_text(group.size, group.rank),
@@ -119,7 +119,7 @@ void define_groups() {
 
 }  // namespace profshim::torch
 
-// c10d::ProcessGroup's constructors and setGroupName(), called by symbol. An intrusive_ptr argument is passed by
+// These functions hook c10d::ProcessGroup's constructors and setGroupName(). An intrusive_ptr argument is passed by
 // address. Source: torch/csrc/distributed/c10d/ProcessGroup.hpp, 1.13 to 2.x.
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 #define STORE "N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE"

@@ -1,4 +1,3 @@
-// The process groups of torch.distributed, of all backends.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +7,10 @@ namespace profshim::torch {
 /// Any thread.
 bool is_process_group(const void* address);
 
-/// Returns the group's Definition id, or 0 if unknown. A null `address` means the only group with several members. Any
-/// thread.
+/// Returns 0 if the group is unknown. A null `address` means the only group with several members. Any thread.
 std::uint32_t group_id(const void* address);
 
-/// Defines all groups, even those that no call names.
+/// Also defines groups that no call names.
 void define_groups();
 
 }  // namespace profshim::torch

@@ -1,5 +1,5 @@
-// Detects the import of PyTorch: the stub torch/_C.so calls initModule() of libtorch_python by symbol, before any
-// operator. dlopen() cannot be hooked: its search depends on the caller. Source: torch/csrc/stub.c, 1.13 to 2.x.
+// At the import of PyTorch, the stub torch/_C.so calls initModule() of libtorch_python by symbol. dlopen() cannot be
+// hooked: its search depends on the caller. Source: torch/csrc/stub.c, 1.13 to 2.x.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include "operators.h"
 #include "profshim/session.h"
 
-// Called with the GIL. Another library may export this name, so all arguments pass through.
+// Another library may export this name, so all arguments pass through. Called with the GIL.
 extern "C" [[gnu::visibility("default")]] void* initModule(void* a, void* b, void* c, void* d, void* e, void* f) {
   using Function = void* (*)(void*, void*, void*, void*, void*, void*);
   // A later call is for another library's function.

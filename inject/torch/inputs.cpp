@@ -25,7 +25,6 @@ void disable_inputs() {
       "shapes, types and values from then on");
 }
 
-/// JSON in a fixed buffer, incomplete once too_long() is true.
 class JsonText {
  public:
   JsonText(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}
@@ -202,7 +201,7 @@ class Description {
     return true;
   }
 
-  // Writes as PyTorch prints an IValue. Symbolic numbers have no value.
+  // Same text as PyTorch prints for an IValue. Symbolic numbers have no value.
   void put_number(Bytes value) {
     const std::uint8_t tag = tag_of(value);
     if (tag == kTagInt) {
@@ -236,7 +235,7 @@ void describe_inputs(const void* record_function, const Layout& layout, TorchArg
   Description description(room, sizeof room, layout);
   if (!description.read(inputs)) return disable_inputs();
   if (!description.too_long()) return description.store(args);
-  // A larger buffer: optimizers have lists of hundreds of tensors.
+  // Optimizers have lists of hundreds of tensors.
   static char large_room[4 << 20];
   static constinit std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -1,4 +1,3 @@
-// Reads c10::IValue, lists and tensors in memory.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ T load(Bytes at) {
   return value;
 }
 
-/// Names by c10::ScalarType, as in PyTorch's profiler (c10::TypeMeta::name()).
+/// Indexed by c10::ScalarType. Names as in PyTorch's profiler (c10::TypeMeta::name()).
 inline constexpr std::string_view kTypes[] = {
     "unsigned char",
     "signed char",
@@ -107,7 +106,6 @@ struct Values {
   Bytes at(std::size_t i) const { return begin + i * kIValueBytes; }
 };
 
-/// Reads a std::vector<IValue>; false if it cannot be one.
 inline bool elements_of(Bytes vector, Values& values) {
   const auto begin = load<Bytes>(vector), end = load<Bytes>(vector + sizeof(Bytes));
   if (begin == nullptr) return end == nullptr;

@@ -38,7 +38,6 @@ constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at1
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// Copies the text after `before`, up to a quote or the end of the line.
 bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -67,7 +66,6 @@ bool release_of(const char* library, char* text, std::size_t size) {
     const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
     return n > 0 && static_cast<std::size_t>(n) < sizeof path;
   };
-  // Tries the Python package, the libtorch archive, then Debian's library, named by its version.
   if (beside("../version.py") && read_text_after(path, "__version__ = '", text, size)) return true;
   if (beside("../build-version") && read_text_after(path, "", text, size)) return true;
   char real[4096];

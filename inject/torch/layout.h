@@ -7,7 +7,6 @@
 
 namespace profshim::torch {
 
-/// Offsets in bytes, and tags.
 struct Layout {
   // at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
   std::uint16_t sequence, inputs;
@@ -22,13 +21,13 @@ struct Layout {
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;
 inline constexpr std::size_t kIValueBytes = 16, kTagOffset = 8;
 
-/// Finds the layout of the library that contains `address`. Reports an unknown release as a problem.
-/// Reads a file: call once, before the first operator is recorded; any thread.
+/// Call once, before the first operator is recorded. `address`: a function of PyTorch's library. Reports an unknown
+/// release as a problem. Any thread.
 void find_layout(const void* address);
 /// Null until find_layout() succeeds.
 const Layout* known_layout();
 
-/// Writes PyTorch's release, such as "2.15.0+cpu", from the files beside `library`.
+/// Finds PyTorch's release, such as "2.15.0+cpu", in the files beside `library`.
 bool release_of(const char* library, char* text, std::size_t size);
 /// `cxx11`: the newer ABI of std::string. Returns false if the release is unknown.
 bool layout_of(const char* release, bool cxx11, Layout& layout);

@@ -89,7 +89,7 @@ void open(const void* record_function, HookId hook, const char* name) {
   recorder::begin(*event);
 }
 
-/// Finds the open call, nearly always the innermost. Null if it began unobserved or on another thread.
+/// Null if the call began unobserved or on another thread.
 Event* find_open(spool::Thread& thread, const void* record_function) {
   for (std::uint32_t i = thread.open_calls; i-- > 0;) {
     Event& event = thread.open[i];
@@ -145,7 +145,7 @@ void note_step_end(const char* name) {
 
 void set_operator_observers(bool wanted);
 
-/// Starts the session if this process is a rank. Once operators cannot show that, removes their observers; not in a
+/// Removes the operators' observers once operators cannot show whether this process is a rank. Keeps the observers in a
 /// forked child, where PyTorch's lock may stay locked.
 [[gnu::noinline]] void activate_process(const char* range) {
   static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
@@ -203,8 +203,8 @@ constinit std::mutex observers_mutex;
 constinit bool has_operator_observers = false;
 constinit std::uint64_t observers[4] = {};
 
-// PyTorch keeps a range's inputs if any observer asks for them. This one asks, while recording; the permanent
-// observer may be older than the spec.
+// PyTorch keeps a range's inputs if any observer asks for them. The permanent observer may be older than the spec, so
+// this observer asks while recording.
 std::unique_ptr<ObserverContext> ignore_begin(const void*) { return nullptr; }
 void ignore_end(const void*, ObserverContext*) {}
 std::uint64_t add_input_requester() {

@@ -1,16 +1,14 @@
-// Records PyTorch's operators and ranges, with one observer per scope.
 #pragma once
 
 #include "abi.h"
 
 namespace profshim::torch {
 
-/// If PyTorch is loaded, observes its ranges always, and its operators while recording and, before activation, until
-/// one has shown whether the process is a rank. Any thread.
+/// If PyTorch is loaded, observes its ranges always. Observes its operators while recording and, before activation,
+/// until one has shown whether the process is a rank. Any thread.
 void attach_if_loaded();
 bool is_imported();
 
-/// Returns the observer, for the cost measurement.
 Callback operator_observer();
 /// Nanoseconds per operator without inputs and stack; negative if unknown. Not for a job's thread.
 double operator_cost();

@@ -11,14 +11,14 @@ struct PendingRange {
   const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// The end of a range that is not pending yet, or that was not recorded. make_pending() decides by the time.
+/// The end of a range that is not pending yet, or that was not recorded. make_pending() tells them apart by the time.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;
   std::uint8_t flags = 0;
 };
 
-// Set-associative hash tables. In a full set, a new entry replaces the oldest.
+// In a full set, a new entry replaces the oldest.
 constexpr std::size_t kSets = 1024, kWays = 4;
 constinit PendingRange ranges[kSets][kWays];
 constinit EarlyEnd ends[kSets][kWays];
@@ -27,7 +27,6 @@ constinit std::atomic<std::uint32_t> pending{0};
 
 std::size_t set_of(const void* key) { return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 54; }
 
-/// A null `key` finds a free entry.
 PendingRange* find_range(const void* key, std::size_t in) {
   auto& set = ranges[in];
   auto* const found = std::find_if(set, set + kWays, [key](const PendingRange& entry) { return entry.key == key; });

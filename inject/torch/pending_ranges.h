@@ -9,11 +9,10 @@ namespace profshim::torch {
 /// Copies `range` (flag kStartEnd) to a pending slot, or commits it if end_pending() came first.
 void make_pending(spool::Thread& thread, const Event& range, const void* key);
 
-/// Ends a pending range and commits it on `thread`. If it is not pending, keeps the end for make_pending() and returns
-/// false.
+/// Commits the range on `thread`. If it is not pending, keeps the end for make_pending() and returns false.
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags = 0);
 
-/// Any thread, without a lock.
+/// Lock-free; any thread.
 bool has_pending();
 
 /// Commits an older range with this key, if any, as unfinished.

@@ -14,7 +14,7 @@ using request_table::Place;
 
 namespace {
 
-/// Takes the entry of a request. If another thread takes it first, tries another entry with the same handle.
+/// If another thread takes the entry first, tries another entry with the same handle.
 Event* take_slice(Place place, Handle handle, const void* address) {
   while (place.entry != 0 && persistent_of(place.entry) == nullptr) {
     if (request_table::take(place, handle)) return slice_of(place.entry);
@@ -88,7 +88,7 @@ void Completion::find_all() {
   }
 }
 
-// This does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without statuses.
+// Passing statuses does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without them.
 void Completion::want_statuses() {
   if (!call_.ignores_statuses()) return;
   int* room = statuses_;

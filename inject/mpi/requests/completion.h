@@ -1,4 +1,5 @@
-// Before the real function, finds the operations that a call may complete; after it, ends the completed ones.
+// The real function overwrites the request handles, so the constructor finds their operations before that call.
+// finish() ends the completed operations.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ class Completion {
   Ticks end_ = 0;
   Found inline_[kInline];
   Found* found_ = inline_;
-  // For statuses that the caller ignores.
+  // These replace statuses that the caller ignores.
   std::unique_ptr<int[]> many_statuses_;
   alignas(8) int statuses_[kInline * kMaxStatusInts];
 };

@@ -1,4 +1,3 @@
-// Persistent requests (MPI_Send_init, ...) in a bounded pool.
 #pragma once
 
 #include <atomic>
@@ -17,7 +16,7 @@ struct Persistent {
   std::atomic<std::uint32_t> next_free{0};
 };
 
-/// Returns null and reports a problem if all are in use. Any thread.
+/// Null if all are in use. Any thread.
 Persistent* new_persistent();
 void free_persistent(Persistent& persistent);
 

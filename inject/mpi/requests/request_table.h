@@ -1,5 +1,5 @@
 // Lock-free multimap from request handles to pending operations. Any thread, no allocation. Linear probing without
-// tombstones: entries lie within `reach` slots of their home (slot of the hash), which counts them in `live`.
+// tombstones: an entry lies within `reach` slots of its home, the slot of the hash, which counts its entries in `live`.
 #pragma once
 
 #include <atomic>
@@ -52,7 +52,7 @@ inline bool put(Handle handle, std::uint64_t entry, const void* address) {
   return false;
 }
 
-/// Slot after the last match, where a Waitall over equal handles searches on.
+/// Slot after the last match: a Waitall over equal handles continues the search there.
 struct Cursor {
   Handle handle = 0;
   std::uint32_t at = 0;
@@ -86,7 +86,6 @@ inline Place find(Handle handle, const void* address, Cursor& cursor) {
   return found;
 }
 
-/// Returns false if another thread took the entry.
 inline bool take(const Place& place, Handle handle) {
   Slot& slot = slots[place.slot];
   std::uint64_t expected = handle;

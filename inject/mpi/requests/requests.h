@@ -1,7 +1,6 @@
-// Follows non-blocking operations; a slice is the event of a pending operation. Request handles are not unique: Open
-// MPI and MPICH give one to all operations that complete at their post, and reuse others at once. So the request table
-// is a multimap; among equal handles it prefers the same address of the request variable. Entries are found before the
-// completion function, which overwrites the handle, and taken after it.
+// A slice is the event of a pending non-blocking operation. Request handles are not unique: Open MPI and MPICH give the
+// same handle to all operations that complete at their post, and reuse others at once. So the request table is a
+// multimap; among equal handles it prefers the same address of the request variable.
 #pragma once
 
 #include <atomic>
@@ -15,7 +14,6 @@ namespace profshim::mpi {
 namespace detail {
 extern std::atomic<std::uint32_t> open_operations;
 }
-/// If no operation is pending, completion functions are only forwarded outside windows.
 inline bool any_open_operation() { return detail::open_operations.load(std::memory_order_relaxed) != 0; }
 
 /// Returns the id that joins post and slice; 0 = no request, or no room (a loss). post.begin must be set.
@@ -27,7 +25,6 @@ void start_persistent_request(Event* start, bool only_one, Handle request, const
 /// For MPI_Request_free: drops the slice, as the operation completes unseen.
 void forget_request(Handle request, const void* address);
 
-/// Releases a committed or dropped slice.
 inline void close_slice(Event* slice) {
   if (slice == nullptr) return;
   recorder::release_pending(slice);

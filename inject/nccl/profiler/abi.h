@@ -1,15 +1,12 @@
-// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29, 2.30), without members that are not
-// read. Source: src/include/plugin/profiler/profiler_v{4,5,6}.h, src/include/plugin/nccl_profiler.h.
-// tests/unit/inject/nccl/profiler checks the offsets.
+// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29, 2.30).
+// Source: src/include/plugin/profiler/profiler_v{4,5,6}.h, src/include/plugin/nccl_profiler.h.
 //
 // From NCCL's src/plugin/profiler.cc, plugin_open.cc and enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7:
 //   - While it creates a communicator, NCCL opens the library that NCCL_PROFILER_PLUGIN names. "X" means
 //     libnccl-profiler-X.so, STATIC_PLUGIN the process itself, "none" no library. If unset, NCCL opens
-//     libnccl-profiler.so or else, since 2.28, the network plugin. It takes the highest version that it supports
-//     (2.32.3: v7, then v6).
+//     libnccl-profiler.so or else, since 2.28, the network plugin. NCCL uses the highest version that it supports.
 //   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the calling thread and keep our
-//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event on the caller's thread,
-//     NCCL's (non-blocking communicators) or CUDA's (captured graph, or a launch that must wait).
+//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event, perhaps on another thread.
 //   - v4: a task's (operation's) parent is the event of its plan (launch). If the plan has no handle, its tasks
 //     are not reported. NCCL sorts a group's tasks by size, so a task's call is unknown.
 //   - Copy engine collectives and symmetric kernels have no task.
@@ -20,7 +17,7 @@
 
 namespace profshim::nccl::profiler {
 
-/// Event types, which are bits of the activation mask.
+/// Bits of the activation mask.
 enum : std::uint64_t {
   kGroup = 1u << 0,  // a plan; v4 reports it whenever tasks are enabled
   kCollective = 1u << 1,
@@ -31,18 +28,18 @@ enum : std::uint64_t {
 
 struct CollectiveTask {
   std::uint64_t sequence;  // NCCL's count on the communicator, without calls captured into a graph
-  const char* function;    // "AllReduce"
+  const char* function;
   const void* send_buffer;
   void* receive_buffer;
   std::size_t count;
   int root;
   const char* datatype;
   std::uint8_t channels, warps;
-  const char* algorithm;  // "RING"
-  const char* protocol;   // "LL"
+  const char* algorithm;
+  const char* protocol;
 };
 struct PointToPointTask {
-  const char* function;  // "Send"
+  const char* function;
   void* buffer;
   const char* datatype;
   std::size_t count;

@@ -1,4 +1,3 @@
-// Offers this library to NCCL as its profiler plugin, unless the job has one.
 #include <dlfcn.h>
 #include <link.h>
 #include <strings.h>
@@ -38,7 +37,6 @@ char entry[kReservedLength + 1 + PATH_MAX] = {};
 
 const char* own_path() { return entry + kReservedLength + 1; }
 
-/// Finds "NAME=value" at the start of a line.
 bool value_in_file(const char* path, const char* name, Value& value) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), std::fclose);
   char line[4096];
@@ -52,7 +50,7 @@ bool value_in_file(const char* path, const char* name, Value& value) {
   return false;
 }
 
-/// Reads as NCCL does: from the environment, then files. "" = not set.
+/// Searches where NCCL does. "" = not set.
 void read_variable(const char* name, Value& value) {
   value[0] = 0;
   if (const char* const set = std::getenv(name)) {
@@ -68,7 +66,6 @@ void read_variable(const char* name, Value& value) {
   }
 }
 
-/// Searches the DT_RUNPATH of the library that contains `function`.
 void* open_in_runpath(const void* function, const char* library) {
   Dl_info info{};
   if (function == nullptr || dladdr(function, &info) == 0) return nullptr;
@@ -92,7 +89,7 @@ void* open_in_runpath(const void* function, const char* library) {
   return found;
 }
 
-/// Never closes the plugin, so that NCCL's own dlopen() does not load it a second time.
+/// The plugin stays open, so that NCCL's own dlopen() does not load it a second time.
 void* open_plugin(const void* nccl, const char* name) {
   const bool is_process = strcasecmp(name, "STATIC_PLUGIN") == 0;
   void* const library = dlopen(is_process ? nullptr : name, RTLD_NOW | RTLD_LOCAL);

@@ -1,5 +1,4 @@
-// NCCL's profiler plugin: functions that NCCL calls on threads of the job, NCCL and CUDA. They return ncclSuccess, take
-// no lock and never allocate.
+// NCCL calls these functions on threads of the job, of NCCL (non-blocking communicators) and of CUDA (captured graphs).
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -35,8 +34,7 @@ const Event* recorded_call() {
 
 bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
 
-/// Returns the begin of the recorded call on this thread, which identifies the call; 0 = none. If two threads
-/// share a begin, the writer ignores it.
+/// Returns the begin of the recorded call on this thread, which identifies the call; 0 = none.
 Ticks enqueuing_call() {
   const Event* const call = recorded_call();
   return call != nullptr && launches_at_once(*call) ? call->begin : 0;
@@ -91,7 +89,7 @@ void commit(const PointToPointTask& task, Ticks call) {
           .reserved = {}});
 }
 
-/// NCCL calls init() for each communicator: records only the first.
+/// NCCL calls init() for each communicator.
 void note_interface_version(int version) {
   if (detail::loaded.exchange(true, std::memory_order_relaxed) || recorder::mode() == 0) return;
   char json[16];

@@ -1,4 +1,3 @@
-// The name that a payload gives to its event.
 #pragma once
 
 #include <string_view>
@@ -7,9 +6,9 @@
 
 namespace profshim::nvtx {
 
-/// The field flagged as the event's message. Do not copy: `text` may point into `utf8`, if not to the job's memory.
+/// The payload field that is flagged as the event's message. Do not copy: `text` may point into `utf8`.
 struct EventMessage {
-  std::string_view text;  // "" = none
+  std::string_view text;
   char utf8[kMaxString];  // for UTF-16 and UTF-32
 };
 

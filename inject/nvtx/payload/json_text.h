@@ -1,4 +1,3 @@
-// JSON text in a fixed buffer.
 #pragma once
 
 #include <charconv>
@@ -67,7 +66,7 @@ class JsonText {
     characters(text);
     raw(text.size() > kMaxString ? "...\"" : "\"");
   }
-  /// Writes the characters of a string, at most kMaxString bytes of them. Control characters become spaces.
+  /// Writes at most kMaxString bytes. Control characters become spaces.
   void characters(std::string_view text) {
     for (const char c : text.substr(0, kMaxString)) {
       if (c == '"' || c == '\\') {

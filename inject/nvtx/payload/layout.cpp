@@ -9,7 +9,6 @@ namespace {
 
 std::size_t align_up(std::size_t offset, std::size_t align) { return (offset + align - 1) / align * align; }
 
-/// Alignment of an entry in a structure that may be packed, as in C.
 std::size_t packed(const Schema& schema, std::size_t align) {
   return schema.pack != 0 ? std::min(align, schema.pack) : align;
 }

@@ -1,4 +1,3 @@
-// Finds size, alignment and offset of the entries of NVTX payloads.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,6 @@ namespace profshim::nvtx {
 struct Bytes {
   const std::uint8_t* data;
   std::size_t size;
-  /// Returns false if out of bounds.
   template <class T>
   bool load(std::size_t offset, T& value) const {
     if (offset > size || size - offset < sizeof(T)) return false;
@@ -24,7 +22,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// A payload, its schema, and the offsets of its entries up to the current one.
+/// `offsets` reaches up to the current entry.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;
@@ -38,7 +36,6 @@ inline bool is_union(const Schema& schema) {
 inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0;
 }
-/// Returns an NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 = no array.
 inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
 /// True if the payload contains the array of characters, not its address.
 inline bool is_sized_string(const nvtxPayloadSchemaEntry_t& entry) {
@@ -50,18 +47,18 @@ class PayloadLayout {
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
   TypeSize type_size(std::uint64_t type, int depth) const;
-  /// Returns the size of one element: pointer, character or value.
+  /// Returns the size of one element.
   TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
   /// `cursor` is the end of the previous entry.
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// Returns the number of elements; 0 if the schema names no valid length entry.
+  /// Returns 0 if the schema names no valid length entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
   /// Reads 1 to 8 bytes, zero-extended. Returns false if the type has another size or the bytes are out of bounds.
   bool read_integer(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
-  /// Finds an entry by name. Only for schemas of scalars, such as NCCL's.
+  /// Only for schemas of scalars, such as NCCL's.
   bool find_integer(const nvtxPayloadData_t& payload, std::string_view name, std::uint64_t& value) const;
 
  private:

@@ -1,4 +1,3 @@
-// Limits on one event's payload text.
 #pragma once
 
 #include <cstddef>

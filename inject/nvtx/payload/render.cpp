@@ -15,7 +15,7 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-/// Functions return false if the value is missing or out of bounds, unless they say otherwise.
+/// write_field() returns false if the field does not fit, the other functions if the value is missing or out of bounds.
 class Renderer {
  public:
   Renderer(const Domain& domain, JsonText& json, EventMessage& message)
@@ -82,7 +82,6 @@ class Renderer {
     return true;
   }
 
-  /// If the field does not fit, returns false and writes nothing.
   bool write_field(const Structure& structure, std::size_t i, std::size_t element, int depth, bool& is_empty) {
     const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
     char* const start = json_.position();

@@ -1,4 +1,3 @@
-// Writes extended NVTX payloads, such as NCCL's, as JSON. Job's threads: no allocation, no locale, bounded output.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,7 @@ namespace profshim::nvtx {
 inline constexpr std::size_t kMaxPayloadText = 4096;
 
 /// Renders {"SCHEMA": {"field": value, ...}, ...}, always valid JSON; "...": true marks values that do not fit. "" if
-/// nothing can be rendered. Sets `message` if a field is flagged as the message. Reads only within the job's sizes, and
-/// where the schema's pointers lead.
+/// nothing can be rendered. Reads only within the job's sizes, and where the schema's pointers lead.
 std::string_view render_payload(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count,
                                 char (&buffer)[kMaxPayloadText], EventMessage& message);
 

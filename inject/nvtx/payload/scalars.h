@@ -1,4 +1,3 @@
-// Writes single payload values as JSON.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,6 @@ class ScalarWriter {
  public:
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}
 
-  /// Writes the value's name, its flags' names joined by '|', or its number.
   bool write_enum(const Schema& schema, const Bytes& bytes);
   /// `width` is the size of a character. Stops at a zero.
   void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);

@@ -1,5 +1,5 @@
-// Hooks of the functions by which allocators report memory. The CPU's allocator calls ProfiledCPUMemoryReporter (same
-// in 1.13 to 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
+// Allocators report memory to these functions. The CPU's allocator calls ProfiledCPUMemoryReporter (same in 1.13 to
+// 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
 // c10/core/Allocator.cpp and CPUAllocator.cpp.
 #include "memory.h"
 
@@ -66,7 +66,7 @@ bool recording() { return recorder::mode_has(kArmed | kMemory); }
 
 static_assert(sizeof(BlockTable) <= recorder::kBlockTableBytes);
 constinit std::atomic<BlockTable*> cpu_blocks{nullptr};
-constinit std::atomic<std::int64_t> cpu_bytes{0};  // sum of sizes in cpu_blocks
+constinit std::atomic<std::int64_t> cpu_bytes{0};
 
 void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, std::uint64_t reserved,
             c10::Device device, std::uint8_t flags = 0) {
@@ -100,7 +100,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
       "totals leave these blocks out");
 }
 
-/// Adds and records a block. A block reported twice, for the job's profiler too, makes one event.
+/// A block that is reported twice, for the job's profiler too, makes one event.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -114,8 +114,7 @@ void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserv
   commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
 }
 
-/// Removes a block. `reported`: negative size, or 0 if unknown. Also called between recordings, so that the table has
-/// no freed blocks.
+/// `reported`: negative size, or 0 if unknown. Also called between recordings, so that the table has no freed blocks.
 void remove_cpu_block(const void* address, std::int64_t reported, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr) return;
@@ -142,7 +141,7 @@ void report(RealFunction<Report<Total>>& real, void* address, std::int64_t bytes
   }
 }
 
-/// Records a failed allocation; those of the CPU are recorded by OutOfMemory().
+/// OutOfMemory() records failed allocations of the CPU.
 template <class Total>
 void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total allocated, Total reserved,
                 c10::Device device) {
@@ -151,7 +150,7 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
-/// A C++ program does not import PyTorch: its first block shows that it uses it.
+/// A C++ program does not import PyTorch, so its first block shows that PyTorch is loaded.
 void attach_at_first_block() {
   static constinit std::atomic<bool> is_noticed{false};
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
@@ -209,7 +208,7 @@ void ProfiledCPUMemoryReporter::New(void* address, std::size_t bytes) {
   if (recording() && bytes != 0) add_cpu_block(address, static_cast<std::int64_t>(bytes), 0);
 }
 
-// Called before the block is freed: no other thread can get the address yet.
+// The block is not freed yet, so no other thread can get its address.
 void ProfiledCPUMemoryReporter::Delete(void* address) {
   real_delete.call(this, address);
   if (profshim::recorder::mode_has(kMemory)) remove_cpu_block(address, 0, 0);

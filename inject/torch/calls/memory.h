@@ -1,5 +1,5 @@
-// Records memory blocks of PyTorch: hooks the functions by which its allocators report to a profiler. Leaves
-// c10::memoryProfilingEnabled() false: otherwise the CPU's allocator would warn on stderr about each unknown block.
+// c10::memoryProfilingEnabled() stays false: otherwise the CPU's allocator would warn on stderr about each unknown
+// block.
 #pragma once
 
 namespace profshim::torch {

@@ -1,5 +1,5 @@
-// Hooks of torch.distributed.rpc. PyTorch makes ranges for requests only with its legacy profiler. TensorPipe's agent,
-// the only one since 1.13, is called by symbol, directly or through its virtual table. Source:
+// PyTorch makes ranges for RPC requests only with its legacy profiler. TensorPipe's agent, the only one since 1.13, is
+// called by symbol, directly or through its virtual table. Source:
 // torch/csrc/distributed/rpc/{tensorpipe_agent,message,request_callback}.{h,cpp}, 1.13 to 2.x.
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace profshim::torch {
 
-/// c10::intrusive_ptr. It has a destructor, so functions return it in memory.
+/// c10::intrusive_ptr. Functions return it in memory, because it has a destructor.
 struct IntrusivePointer {
   void* value;
   ~IntrusivePointer() {}  // NOLINT(modernize-use-equals-default): a defaulted destructor is trivial
@@ -87,7 +87,6 @@ struct Received {
   StringId from = 0, to = 0;
 };
 constexpr std::size_t kReceivedSlots = 1024;
-// Hash table; newer messages replace older ones.
 constinit Received received[kReceivedSlots];
 constinit std::mutex received_mutex;
 
@@ -118,7 +117,7 @@ Received take_received(const void* message) {
 
 std::string_view text(StringId id) { return id != 0 ? recorder::text_of(id) : std::string_view("?"); }
 
-/// Suffix that PyTorch's profiler gives to events of other workers.
+/// PyTorch's profiler gives this suffix to events of other workers.
 constexpr std::string_view kServed = "#remote_op";
 
 Event describe(HookId hook, const void* message, StringId from, StringId to) {
@@ -228,7 +227,7 @@ void note_pipe(const void* agent, void* pipe) {
   errno = saved_errno;
 }
 
-/// Ends the request. `atomic_future` is a TensorPipeAgent::AtomicJitFuture: a flag and the address of send()'s future.
+/// `atomic_future` is a TensorPipeAgent::AtomicJitFuture: a flag and the address of send()'s future.
 void on_answer(const void* const* atomic_future, std::uint8_t flags) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   const int saved_errno = errno;

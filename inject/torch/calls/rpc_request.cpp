@@ -24,7 +24,7 @@ enum Type : int {
   kRRefBackward = 0x117,
 };
 
-/// Reads a Python pickle. Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
+/// Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
 /// (torch/csrc/jit/serialization/pickler.cpp).
 class Pickle {
  public:
@@ -37,7 +37,6 @@ class Pickle {
     std::uint64_t number = 0;
   };
 
-  /// Returns kEnd at the end and at the first invalid byte.
   Operation next() {
     if (rest_.empty()) return {};
     const auto code = static_cast<unsigned char>(rest_[0]);
@@ -135,7 +134,7 @@ struct Function {
   std::string_view prefix, name;
 };
 
-/// Returns the method that _local_invoke(RRef, name, ...) calls. Source: torch/distributed/rpc/rref_proxy.py.
+/// Finds `name` in _local_invoke(RRef, name, ...). Source: torch/distributed/rpc/rref_proxy.py.
 std::string_view method_of_rref(Pickle pickle) {
   bool in_rref = false;
   int texts = 0;
@@ -147,7 +146,7 @@ std::string_view method_of_rref(Pickle pickle) {
   return {};
 }
 
-/// Returns the function in a pickled PythonUDF: the first global after that class. Source:
+/// The function in a pickled PythonUDF is the first global after that class. Source:
 /// torch/distributed/rpc/internal.py.
 Function python_function(std::string_view bytes) {
   Pickle pickle(bytes);
@@ -165,8 +164,8 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// Returns a Python call's pickle, without the byte before it: 0 or 1 (asynchronous). No pickle begins with these.
-/// Source: torch/csrc/distributed/rpc/python_call.cpp.
+/// A Python call's pickle follows a byte 0 or 1 (asynchronous); no pickle begins with these. Source:
+/// torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);
   return payload.substr(has_flag ? 1 : 0);
@@ -189,8 +188,8 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// Returns the type of a request inside an autograd context. The payload ends with a pickle, whose first number is the
-/// type, and the pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
+/// The payload of a request inside an autograd context ends with a pickle, whose first number is the type, and the
+/// pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;

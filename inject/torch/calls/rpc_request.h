@@ -1,4 +1,3 @@
-// Names requests of torch.distributed.rpc.
 #pragma once
 
 #include <cstddef>
