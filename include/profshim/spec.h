@@ -164,8 +164,6 @@ struct Spec {
   std::string hash() const;
 };
 
-/// Returns the step markers of steps.source = "auto", in order.
-const std::vector<std::string_view>& well_known_step_patterns();
 /// Returns "high" for step markers, "medium" for optimizer calls, "low" for forward passes.
 std::string_view step_confidence(std::string_view marker);
 

@@ -15,7 +15,7 @@
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/ending_signals.h"
-#include "session/steps/step_patterns.h"
+#include "session/steps/known_step_ranges.h"
 #include "session/write/closing_report.h"
 #include "spool_header.h"
 #include "spool_place.h"

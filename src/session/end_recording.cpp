@@ -8,7 +8,7 @@
 
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
-#include "profshim/output/job_lines.h"
+#include "profshim/output/once_per_job.h"
 #include "session/steps/window_control.h"
 #include "session/write/closing_report.h"
 #include "spool_place.h"

@@ -19,7 +19,7 @@
 #include "profshim/base/signal_guard.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
-#include "session/steps/step_patterns.h"
+#include "session/steps/known_step_ranges.h"
 #include "session/steps/window_control.h"
 #include "state.h"
 

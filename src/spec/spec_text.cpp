@@ -30,11 +30,6 @@ std::string Spec::hash() const {
   return text;
 }
 
-const std::vector<std::string_view>& well_known_step_patterns() {
-  static const auto& kPatterns = *new std::vector<std::string_view>{"ProfilerStep#*", "training_step_*", "iteration*"};
-  return kPatterns;
-}
-
 std::string_view step_confidence(std::string_view marker) {
   if (marker.starts_with("Optimizer.step#")) return "medium";
   return marker.ends_with(".forward") ? "low" : "high";

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profshim/base/size_text.h"
-#include "profshim/output/job_lines.h"
+#include "profshim/output/once_per_job.h"
 #include "profshim/output/publish.h"
 #include "session/spool_header.h"
 

@@ -1,4 +1,4 @@
-#include "profshim/output/job_lines.h"
+#include "profshim/output/once_per_job.h"
 
 #include <gtest/gtest.h>
 

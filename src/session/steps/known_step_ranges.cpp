@@ -1,4 +1,4 @@
-#include "step_patterns.h"
+#include "known_step_ranges.h"
 
 #include <string_view>
 #include <utility>
@@ -13,6 +13,8 @@ constinit std::uint64_t marker_first_bytes[4] = {};
 
 namespace {
 
+// Ranges that name a step, by NVTX or record_function. torch.profiler writes the first.
+constexpr std::string_view kNamedSteps[] = {"ProfilerStep#*", "training_step_*", "iteration*"};
 // PyTorch's own ranges: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/distributed.py,
 // torch/distributed/fsdp.
 constexpr std::string_view kOptimizerSteps = "Optimizer.step#*";
@@ -34,7 +36,7 @@ std::vector<StepPattern> step_patterns(const Spec& spec) {
     return patterns;
   }
   if (nvtx || any || torch) {
-    for (const std::string_view pattern : well_known_step_patterns()) add(pattern, {.torch_only = torch});
+    for (const std::string_view pattern : kNamedSteps) add(pattern, {.torch_only = torch});
   }
   if (any || torch) {
     add(kOptimizerSteps, {.torch_only = true, .at_end = true});
