@@ -90,7 +90,7 @@ struct PollArgs {
   std::uint32_t calls[kFunctions];
   HookId functions[kFunctions];  // kNone = unused
   std::uint16_t depth;           // open calls and ranges around the polls
-  // As in MpiArgs; none if the probes differ.
+  // The arguments of the MPI_Iprobe and MPI_Improbe polls, as in MpiArgs; 0 or kNone32 if these polls differ.
   std::uint32_t comm;
   std::int32_t peer;
   std::int32_t tag;
@@ -110,7 +110,7 @@ struct NvtxArgs {
 static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40 && sizeof(PollArgs) == 40);
 
 struct NcclArgs {
-  std::uint64_t count;      // elements that a rank sends, or receives (reduce-scatter)
+  std::uint64_t count;      // the call's argument; ncclGroupEnd: number of operations in the group
   std::uint32_t comm;       // Definition id
   std::uint32_t sequence;   // as in MpiArgs
   std::int32_t peer;        // rank in `comm`: see PeerKind

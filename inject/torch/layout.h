@@ -12,8 +12,8 @@ struct Layout {
   std::uint16_t sequence, inputs;
   // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
   std::uint16_t sizes, numel, dtype, policy;
-  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). `list` lies behind
-  // the reference counts and is also the offset of the name in an rpc::WorkerInfo.
+  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). Both lie
+  // behind the reference counts. `list` is also the offset of the name in an rpc::WorkerInfo.
   std::uint16_t list, slots;
   // c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
   std::uint8_t tag_bool, tag_list, tag_object;

@@ -116,8 +116,8 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
 }
 
 void report_no_memory() {
-  log::line(LogLevel::kWarn, "no GPU activity is recorded: out of memory");
-  recorder::problem("cupti", "no GPU activity is recorded: out of memory");
+  log::line(LogLevel::kWarn, "no GPU activity is recorded: host memory could not be allocated");
+  recorder::problem("cupti", "no GPU activity is recorded: host memory could not be allocated");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 

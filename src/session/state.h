@@ -105,10 +105,9 @@ struct State {
   StringId limit_of[recorder::kBounds] = {};
   StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
 
-  // `memory`: bytes that the recording may hold.
   std::unique_ptr<recorder::MemoryRoom> room;
   recorder::Bound pool_bound = recorder::Bound::kHostMemory;
-  std::uint64_t memory = 0;
+  std::uint64_t memory = 0;  // bytes that the spool and the GPU buffers may use
   std::string why_no_file;
 
   std::mutex mutex;

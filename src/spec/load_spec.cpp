@@ -44,7 +44,7 @@ std::string read_spec_file(const std::string& path, std::string& text) {
   if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + std::strerror(errno);
   if (S_ISDIR(s.st_mode)) return "is a folder, not a spec";
   if (!S_ISREG(s.st_mode)) return "is not a regular file";
-  if (s.st_size > static_cast<off_t>(kLargestSpec)) return "is larger than 128 KiB: is it a spec?";
+  if (s.st_size > static_cast<off_t>(kLargestSpec)) return "is larger than 128 KiB; a spec is smaller";
   int error = 0;
   return read_file(path, text, error) ? "" : std::string("cannot be read: ") + std::strerror(error);
 }

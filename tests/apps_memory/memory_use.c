@@ -1,4 +1,4 @@
-/* Prints the memory growth in KiB. */
+/* Calls MPI_Barrier argv[1] times, and prints how many KiB the process had grown at most since before MPI_Init. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

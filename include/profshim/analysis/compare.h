@@ -39,7 +39,8 @@ struct ProfileRow {
 
 struct ProfileRank {
   int rank = -1;
-  /// Step number, and 0, 1, ... for its repetitions (schedule.per = "epoch"). Without steps, each window counts as one.
+  /// Step number, and 0, 1, ... for its repetitions (a job may number the steps of each epoch). Without steps, each
+  /// window counts as one.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::int64_t> step_ns, communication_ns, launches, mpi_bytes;
   double cpus_used = -1;  // -1 = unknown

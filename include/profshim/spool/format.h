@@ -156,7 +156,7 @@ static_assert(sizeof(ChunkHeader) == 64);
 /// Stands behind the chunk's header or the previous run's `room` events.
 struct alignas(64) RunHeader {
   std::atomic<std::uint32_t> count;  // complete events; stored (release) after the event
-  std::atomic<std::uint32_t> room;   // events that fit; stored (release) once the next run's header is complete
+  std::atomic<std::uint32_t> room;   // events that fit; shrinks (release) once another run begins behind them
   std::uint32_t thread;
   std::uint32_t sequence;  // number of the run in its Thread
   std::int32_t tid;
@@ -178,7 +178,7 @@ struct SpoolHeader {
   std::uint64_t file_bytes;
   std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
       chunks_at;
-  std::atomic<std::uint32_t> chunk_count;                       // chunks that ever had pages; grows
+  std::atomic<std::uint32_t> chunk_count;  // chunks that ever had memory; others may be holes (SIGBUS)
   std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less if memory is scarce
   ClockKind clock;
   std::int32_t pid;

@@ -72,7 +72,9 @@ void GpuChecks::on_flow(const ReadEvent& event) {
   if (event.category != schema::category::kAc2g) return;
   if (event.name != schema::category::kAc2g) findings_.must(22, "the name of an ac2g flow is another", where_is(event));
   if (event.is(schema::phase::kFlowEnd) && event.binding_point != schema::kBindEnclosing) {
-    findings_.must(22, "an ac2g flow ends without bp e: readers bind it to the next slice", where_is(event));
+    findings_.must(
+        22, "an ac2g flow ends without \"bp\": \"e\": readers bind it to the next slice, not to the enclosing one",
+        where_is(event));
   }
   auto& rows = event.is(schema::phase::kFlowStart) ? flow_starts_ : flow_ends_;
   rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
@@ -166,8 +168,9 @@ void GpuChecks::on_api_call(const ReadEvent& event) {
     findings_.must(15, "an API call without cbid", where_is(event));
   if (integer_arg(event, schema::arg::kStream, -1) >= 0)
     findings_.must(15, "an API call with a stream", where_is(event));
-  if (event.name.starts_with("__")) findings_.must(20, "an API name with CUPTI's prefix", where_is(event));
-  if (has_version_suffix(event.name)) findings_.must(20, "an API name with CUPTI's suffix", where_is(event));
+  if (event.name.starts_with("__")) findings_.must(20, "an API name with CUPTI's prefix (__)", where_is(event));
+  if (has_version_suffix(event.name))
+    findings_.must(20, "an API name with CUPTI's version suffix (_v7000, _ptsz)", where_is(event));
   api_.push_back(
       {.link = correlation,
        .ts_ns = event.ts_ns,
@@ -213,10 +216,10 @@ void GpuChecks::on_host(const ReadEvent& event) {
   const std::int64_t op = integer_arg(event, schema::arg::kExternalId, -1);
   if (op < 0 || (event.category != schema::category::kCpuOp && event.category != schema::category::kUserAnnotation))
     return;
-  // In ops_, track is 1 for cpu_op (with unique id), 0 for user_annotation.
   if (event.name == schema::name::kCommunication) {
     operations_.push_back({op, event.ts_ns, end_ns, track_of(event)});
   }
+  // In ops_, `track` holds the category: 1 = cpu_op, whose External id must be unique; 0 = user_annotation.
   ops_.push_back({.link = op, .track = event.category == schema::category::kCpuOp, .offset = event.offset});
 }
 

@@ -125,8 +125,9 @@ Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::in
   if (can_be_seen(identity)) {
     const std::uint64_t start_time = process_start_time(identity.pid);
     if (start_time != 0) return start_time == identity.start_time ? Life::kAlive : Life::kDead;
-    // hidepid hides only processes that we may not signal: kill() then gives EPERM.
-    if (kill(identity.pid, 0) == 0 || errno != EPERM) return Life::kDead;
+    // The mount option hidepid hides processes of other users, and of our own if they are not dumpable.
+    const bool hidden = stat_fields(identity.pid).empty() && (kill(identity.pid, 0) == 0 || errno == EPERM);
+    if (!hidden) return Life::kDead;
   }
   return std::abs(now_ns - last_sign_ns) < kSilentFor_ns ? Life::kAlive : Life::kDead;
 }

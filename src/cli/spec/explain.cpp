@@ -158,7 +158,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
     }
     std::puts(window.complete ? "" : " (the job ends in this window)");
   }
-  if (plan.windows_go_on) std::puts("... and so on (--job-steps N sets the length of the job)");
+  if (plan.windows_go_on) std::printf("... and more: the first %zu windows are shown\n", plan.windows.size());
   if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
   print_files(plan);
   print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);

@@ -79,6 +79,6 @@ int schedule(int argc, char** argv) {
 }  // namespace
 
 extern const Command kSchedule;
-const Command kSchedule = {"schedule", "show the action at each step", schedule};
+const Command kSchedule = {"schedule", "show which steps a spec records", schedule};
 
 }  // namespace profshim::cli

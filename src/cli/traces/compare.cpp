@@ -104,8 +104,8 @@ int run(int argc, char** argv) {
       "compare",
       "Compares two runs of a program step by step:\n"
       "  - the number of calls of each operator, function and kernel; any difference is a regression;\n"
-      "  - the time of steps, names and communication; an increase is a regression if it is statistically\n"
-      "    significant, larger than the tolerance, and lasting.\n"
+      "  - the time of steps, of communication, and of each of those names; an increase is a regression if it is\n"
+      "    statistically significant, larger than the tolerance, lasting, and not explained by a busier machine.\n"
       "With --spec, also checks the rules of the spec: [check] and [[check.rule]].");
   arguments
       .add("PATH", options.paths,

@@ -17,8 +17,8 @@ class BufferPool {
     std::size_t valid;
   };
   struct Counts {
-    std::uint64_t refused = 0;
-    std::uint64_t reserved = 0;     // requests that got no free buffer
+    std::uint64_t refused = 0;      // requests that got null
+    std::uint64_t reserved = 0;     // requests that got a reserve, full or Unread buffer
     std::uint64_t overwritten = 0;  // full buffers that were reused unread
     std::uint64_t unread = 0;       // Unread buffers that CUPTI filled
     std::uint64_t foreign = 0;
@@ -40,7 +40,8 @@ class BufferPool {
     std::uint8_t* data;
     std::size_t bytes;
   };
-  /// If no buffer is free, returns null if `may_refuse`, else a reserve, full or Unread buffer.
+  /// Returns a free buffer. If there is none: null if `may_refuse`, else a reserve buffer, else a full buffer, whose
+  /// records are lost, else an Unread one, whose next records are lost.
   Room take(bool may_refuse);
   /// `valid`: bytes of records. Returns false if the buffer is not ours.
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);

@@ -36,7 +36,7 @@ class ThreadIds {
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
   /// Returns 0 if unknown.
   std::int32_t of(std::uint32_t raw_thread);
-  /// of() then reads ids again: an address may have a new thread.
+  /// Call before each round of CUPTI records: another thread may have got the address of an ended thread.
   void begin_batch();
 
  private:

@@ -59,7 +59,7 @@ class TraceSize {
  private:
   // Fractions of the limit.
   static constexpr double kMeasureEvery = 0.12;
-  static constexpr double kAtOnce = 0.06;  // most growth until the next call
+  static constexpr double kAtOnce = 0.06;  // limit of the growth expected until reached() is called again
   static constexpr double kFull = 0.93;
   static constexpr std::uint64_t kLeastEvents = 100;
 

@@ -186,8 +186,8 @@ class Checks {
 
   void stacks() {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
-    error("output.export", "output.export", "\"stacks\" needs stacks",
-          "write capture.with_stack = true, or native_stack");
+    error("output.export", "output.export", "no stacks are recorded for \"stacks\"",
+          "write capture.with_stack = true or capture.native_stack = true");
   }
 
   const Spec& spec_;

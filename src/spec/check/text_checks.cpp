@@ -67,7 +67,7 @@ std::optional<Problem> check_text(std::string_view text, const std::string& name
     Problem problem;
     problem.file = name;
     problem.message = "the text is larger than 128 KiB";
-    problem.hint = "is it a spec?";
+    problem.hint = "a spec is smaller";
     return problem;
   }
   for (std::size_t at = 0; at < text.size();) {
@@ -75,7 +75,7 @@ std::optional<Problem> check_text(std::string_view text, const std::string& name
     if (length == 0) return problem_at(text, at, name, "not valid UTF-8", "save the file as UTF-8");
     const auto byte = static_cast<unsigned char>(text[at]);
     if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f) {
-      return problem_at(text, at, name, "a control character", "remove it; is it a text file?");
+      return problem_at(text, at, name, "a control character", "remove this character; a spec is plain text");
     }
     at += length;
   }

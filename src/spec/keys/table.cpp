@@ -55,11 +55,11 @@ std::vector<KeyRow> profile_keys() {
                            "profile.enable", [](Spec& s) -> bool& { return s.profile.enable; },
                            "false switches profshim off: it loads, opens and records nothing"),
                        "PROFSHIM"),
-      with_short_forms(
-          text_row(
-              "profile.run_name", "text", [](Spec& s) -> std::string& { return s.profile.run_name; },
-              "name of the run, equal on all ranks; empty = made of the job's name and start time", check_run_name),
-          "PROFSHIM_RUN_NAME, --run-name"),
+      with_short_forms(text_row(
+                           "profile.run_name", "text", [](Spec& s) -> std::string& { return s.profile.run_name; },
+                           "name of the run, equal on all ranks; empty = program and job id, or program and start time",
+                           check_run_name),
+                       "PROFSHIM_RUN_NAME, --run-name"),
       choice_row<bool>(
           "profile.on_error", {{"disable", false}, {"abort", true}},
           [](Spec& s) -> bool& { return s.profile.abort_on_error; },
@@ -237,8 +237,8 @@ std::vector<KeyRow> capture_keys() {
           "CUDA graphs: one event for each kernel and copy, or one for each launch, which costs less"),
       boolean_row(
           "capture.nccl_profiler", [](Spec& s) -> bool& { return s.nccl_profiler; },
-          "record algorithm, protocol and channels of NCCL operations as its profiler plugin (NCCL 2.27 and later, "
-          "unless the job has a plugin); not yet run on a GPU"),
+          "record algorithm, protocol and channels of NCCL operations, as a profiler plugin of NCCL 2.27 and later, "
+          "unless the job has one; not yet tested on a GPU"),
   };
 }
 

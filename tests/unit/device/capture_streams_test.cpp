@@ -29,7 +29,7 @@ TEST_P(CaptureTest, AStreamWithoutLaterActivityMayStillRunTheMissingKernel) {
   cupti_.add(call(2));
   cupti_.add(kernel(3));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps it for a running kernel
+  cupti_.request();  // CUPTI keeps this buffer for a running kernel
   switch_off();
   serve(kSecond);
   serve(kSecond);
@@ -48,7 +48,7 @@ TEST_P(CaptureTest, AStreamWithoutAnyActivityMayRunTheMissingKernel) {
   cupti_.add(call(1));
   cupti_.add(kernel(2));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps it for a running kernel
+  cupti_.request();  // CUPTI keeps this buffer for a running kernel
   switch_off();
   serve(kSecond);
 

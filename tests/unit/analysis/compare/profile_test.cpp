@@ -85,7 +85,7 @@ TEST_F(CompareProfile, TheLastStepOfAJobThatEndedInItIsNoWholeOne) {
   EXPECT_EQ(rank.steps.size(), 1u);
 }
 
-// The spec's schedule.per = "epoch" restarts the step numbers.
+// The markers of some jobs number the steps from 0 in each epoch.
 TEST_F(CompareProfile, AStepNumberThatComesAgainIsAnotherStep) {
   const ProfileRank rank =
       profile({trace(slice("cpu_op", "MPI_Send", 7, 1000, 1)), trace(slice("cpu_op", "MPI_Recv", 7, 1100, 1))});

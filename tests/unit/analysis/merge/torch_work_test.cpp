@@ -108,7 +108,7 @@ TEST_F(MergeTorchTest, KernelsWithoutNumbersBelongToTheCallWithTheirId) {
   };
   expect_matches(rank(0), rank(20), 2);
   EXPECT_EQ(result_.collectives, 2u);
-  // Both collectives were called in step 5, but the second kernel ran in step 6.
+  // rank(0) called both collectives in step 5. The other rank called the second one in step 6.
   expect_no_match(rank(0),
                   Rank().step(5, 0, 1000).step(6, 1000, 2000).nccl(11, 10, 900, 1100).nccl(12, 1010, 1200, 1300));
   expect_no_match(rank(0), Rank().step(5, 0, 1000).nccl(11, 10, 900, 1100, 8).nccl(12, 700, 1200, 1300));

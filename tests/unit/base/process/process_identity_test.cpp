@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +129,34 @@ TEST(LifeOf, TheLastSignDecidesForInvisibleProcesses) {
     EXPECT_EQ(life_of(process, kNow - 29 * kSecond, kNow), Life::kAlive) << to_text(process);
     EXPECT_EQ(life_of(process, kNow - 31 * kSecond, kNow), Life::kDead) << to_text(process);
   }
+}
+
+/// Returns 0 if life_of() finds a child alive that hidepid hides from us; 77 if this machine does not let us hide it.
+int sees_a_hidden_child() {
+  if (unshare(CLONE_NEWNS) != 0 || mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+    return 77;
+  ProcessIdentity hidden = own_identity();  // setuid() and fork() leave the child not dumpable
+  hidden.pid = fork();
+  if (hidden.pid == 0) {
+    pause();
+    _exit(0);
+  }
+  const bool is_hidden = process_start_time(hidden.pid) == 0;
+  const bool alive = life_of(hidden, kNow, kNow) == Life::kAlive;
+  kill(hidden.pid, SIGKILL);
+  waitpid(hidden.pid, nullptr, 0);
+  return !is_hidden ? 77 : alive ? 0 : 1;
+}
+
+TEST(LifeOf, AProcessMayBeHiddenFromItsOwnUser) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(sees_a_hidden_child());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no process can be hidden here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // Containers of one machine have different host names. Two machines may share a host name.
