@@ -1,6 +1,6 @@
 // This program contains the CUDA hooks and the session (src/session). STUB: the library that the hooks call, or "none".
-//   cuda_calls STUB every             every function once, recorded
-//   cuda_calls STUB idle              every function once, not recorded
+//   cuda_calls STUB every             every function, recorded
+//   cuda_calls STUB idle              every function, not recorded
 //   cuda_calls STUB ranges LETTERS    S, P = cudaProfilerStart, Stop; D, O = the driver's; c = cudaMemcpy
 //   cuda_calls STUB kernels NAME...   notes a launch of each NAME ("graph" = a graph) and a cudaMemcpy after it
 #include <dlfcn.h>

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (how == "forever")
     for (const int pause_us = argc > 3 ? atoi(argv[3]) : 0;; usleep(pause_us)) call(100);
-  // Without the barrier, the launcher would kill the slower rank between calls.
+  // Without the barrier, the launcher could kill the slower rank in its last MPI_Allreduce.
   MPI_Barrier(MPI_COMM_WORLD);
 
   if (how == "exit_unfinalised") exit(4);

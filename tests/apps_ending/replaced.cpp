@@ -1,3 +1,4 @@
+// Ends by an exec function or daemon().
 //   usage: replaced execve|execv|...|daemon|refused [CALLS]
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// `counts` ends at a protected page, so a read beyond its end crashes.
+// `counts` ends at a protected page, so a hook that reads beyond its end crashes.
 #include <mpi.h>
 #include <sys/mman.h>
 

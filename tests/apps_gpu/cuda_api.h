@@ -73,7 +73,6 @@ void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*,
 }
 
 namespace cuda_api {
-/// nvcc generates a similar constructor.
 struct Registration {
   Registration(const void* stub, const char* name) {
     __cudaRegisterFunction(__cudaRegisterFatBinary(nullptr), static_cast<const char*>(stub), nullptr, name, -1, nullptr,

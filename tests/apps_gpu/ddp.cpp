@@ -1,4 +1,4 @@
-// ddp [steps]: WORLD_SIZE processes. Rank 0 writes NCCL's id to DDP_ID_FILE.
+// ddp [steps]: one of WORLD_SIZE processes. Rank 0 writes NCCL's id to DDP_ID_FILE.
 #include <unistd.h>
 
 #include <ctime>

@@ -1,4 +1,4 @@
-// The long kernel begins before any window.
+// The long kernel is alone on a stream older than the window.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

@@ -69,7 +69,7 @@ static int cut(int kernels) {
   return raise(SIGTERM) == 0 ? kernels : -1;
 }
 
-// The macros of cuda.h change between releases, so these names are versioned.
+// CUDA 13's cuda.h gives cuCtxCreate other arguments, so dlsym() finds cuCtxCreate_v2.
 static int in_two_contexts(int kernels) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   const auto create = reinterpret_cast<int (*)(void**, unsigned, int)>(dlsym(driver, "cuCtxCreate_v2"));

@@ -1,4 +1,4 @@
-// two_threads [launches] [pairs] [ids]: the threads of a pair live until the program ends. "ids" prints thread ids.
+// two_threads [launches per thread] [pairs of threads] [ids]: threads live until the program ends. "ids" prints tids.
 #include <sys/syscall.h>
 #include <unistd.h>
 

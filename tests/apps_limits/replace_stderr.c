@@ -1,6 +1,7 @@
 /* Replaces stderr, as Ray's workers and daemons do, then writes "data" and a newline to descriptor 2.
    Usage: replace_stderr HOW PATH [before]
-   HOW: dup = dup2() of PATH over descriptor 2, twice; open = close descriptor 2, then open PATH. */
+   HOW: dup = dup2() of PATH over descriptor 2, twice; open = close descriptor 2, then open PATH.
+   before: before MPI_Init, not after. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <string.h>

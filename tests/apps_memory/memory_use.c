@@ -1,4 +1,4 @@
-/* Calls MPI_Barrier argv[1] times, and prints how many KiB the process had grown at most since before MPI_Init. */
+/* Calls MPI_Barrier argv[1] times and prints the process's peak memory growth since before MPI_Init, in KiB. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

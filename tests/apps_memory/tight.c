@@ -1,4 +1,4 @@
-/* Exit status 3: the program did not get MIB of memory.
+/* Allocates MIB of memory. Exit status 3: the allocation failed.
    usage: tight touch|reserve|shared MIB CALLS
    touch: writes to the memory; reserve: does not; shared: takes a shared MPI window after the calls. */
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// A second NVTX tool beside profshim. It checks that it gets only its own handles.
+// This NVTX tool beside profshim checks that it gets only its own handles.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

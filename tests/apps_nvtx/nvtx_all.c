@@ -1,4 +1,4 @@
-// Built as a program (NVTX_APP_MAIN), as a rank (NVTX_APP_MPI) and as a library.
+// This file is built as a program (NVTX_APP_MAIN), as a rank (NVTX_APP_MPI) and as a library.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
@@ -102,7 +102,7 @@ void nvtx_app_step(int levels[6]) {
   nvtxRangeId_t here = nvtxRangeStartA("start-end");
   nvtxRangeId_t there = nvtxDomainRangeStartEx(domain, &a);
   nvtxRangeEnd(here);
-  nvtxRangeEnd(here);  // NVTX ignores the second end
+  nvtxRangeEnd(here);  // ignored, like an unknown id
   nvtxRangeEnd(0x1234567);
   pthread_t thread;
   if (pthread_create(&thread, NULL, end_elsewhere, &there) == 0) pthread_join(thread, NULL);

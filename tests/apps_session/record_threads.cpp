@@ -64,7 +64,7 @@ void work_until_over(Work& work) {
   }
 }
 
-// The recorder reuses the blocks of ended threads.
+// The recorder must reuse the spool::Thread of an ended thread.
 void work_in_short_lives(Work& work) {
   while (!work.over.load(std::memory_order_relaxed)) {
     std::thread([&work] {

@@ -1,4 +1,4 @@
-// Python loads this library without the GIL (ctypes.CDLL) or with the GIL (ctypes.PyDLL).
+// Python calls this library without the GIL (ctypes.CDLL) or with it (ctypes.PyDLL).
 #include <chrono>
 #include <cstring>
 #include <memory>

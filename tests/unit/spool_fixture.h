@@ -36,7 +36,7 @@ class SpoolFixture : public ::testing::Test {
     recorder::commit(*recorder::this_thread(), event);
   }
 
-  /// A thread first gets short runs of slots. Fills these runs and begins a whole chunk.
+  /// Fills the short runs of slots that a thread gets first, and begins a whole chunk.
   static void use_whole_chunks() {
     const spool::Thread& t = *recorder::this_thread();
     while (t.next == nullptr || t.chunk_end - t.next < spool::kEventsPerChunk - 1) commit_at(1);

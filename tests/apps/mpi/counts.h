@@ -23,7 +23,7 @@ static inline void count_calls(const char* name, long calls) {
   }
 }
 
-/* Rank 0 prints for all ranks, because launchers mix the lines of ranks. PMPI calls bypass the hooks. */
+/* Rank 0 prints for all ranks, because launchers mix the lines of ranks. profshim does not record PMPI calls. */
 static inline void finalize_and_print_counts(void) {
   enum { kRoom = 1 << 16 };
   int rank, size, used = 0;

@@ -1,4 +1,4 @@
-/* PMPI_Comm_free() bypasses the hooks. MPI may then reuse the handle. */
+/* profshim does not see PMPI_Comm_free(). MPI may then reuse the handle. */
 #include "counts.h"
 
 int main(int argc, char** argv) {

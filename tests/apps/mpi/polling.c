@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     COUNT(MPI_Barrier)(MPI_COMM_WORLD);
   }
 
-  /* The number of these polls varies, so they are not counted. */
+  /* The number of MPI_Improbe calls varies, so they are not counted. */
   MPI_Message message;
   if (rank == 0) pause_ms(20);
   for (int i = 0; i < 3; ++i) COUNT(MPI_Send)(&out, 1, MPI_INT, other, i, MPI_COMM_WORLD);

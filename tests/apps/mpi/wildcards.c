@@ -1,4 +1,4 @@
-/* The trace must name the sources although the program ignores statuses. */
+/* The trace must name the sources for MPI_ANY_SOURCE although the program ignores statuses. */
 #include <mpi.h>
 
 #include "counts.h"

@@ -3,9 +3,9 @@
 // `how` (pauses are before the last phase):
 //   noflush    launches nothing in the session and disables its kinds without a flush
 //              (torch.profiler._utils._init_for_cuda_graphs); pauses 1.5 s
-//   clock      registers a timestamp callback for every session, as Kineto does
+//   clock      registers a timestamp callback for every session, as Kineto does; pauses 0.3 s
 //   callbacks  only subscribes, and unsubscribes before the last phase; pauses 0.2 s before each phase
-//   registers  only registers its buffer callbacks; pauses 1.5 s
+//   registers  only subscribes and registers its buffer callbacks; pauses 1.5 s
 //   disables   disables kinds that it does not record
 //   finalizes  calls cuptiFinalize after its session; pauses 1.5 s
 //   profiler   calls cudaProfilerStart before the last phase

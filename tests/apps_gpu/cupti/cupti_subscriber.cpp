@@ -24,7 +24,7 @@ int cuptiActivityEnable_v2(void*, std::uint32_t, void*);
 int cuptiActivityDisable_v2(void*, std::uint32_t, void*);
 int cuptiActivityFlushAll(std::uint32_t);
 int cuptiActivityGetNextRecord(std::uint8_t*, std::size_t, std::uint8_t**);
-[[gnu::weak]] int cuptiActivityGetNextRecord_v2(void*, std::uint8_t*, std::size_t, std::uint8_t**);  // 13.3
+[[gnu::weak]] int cuptiActivityGetNextRecord_v2(void*, std::uint8_t*, std::size_t, std::uint8_t**);  // since 13.3
 }
 
 KERNEL(client_kernel)

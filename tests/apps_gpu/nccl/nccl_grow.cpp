@@ -12,7 +12,7 @@ int ncclAllReduce(const void*, void*, std::size_t, int, int, ncclComm_t, cudaStr
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// Adds one rank to `before`.
+/// Adds one rank, whose `before` is null.
 static ncclComm_t grown(ncclComm_t before, int rank, int ranks) {
   const std::string path = std::string(std::getenv("NCCL_ID_FILE")) + std::to_string(ranks);
   ncclComm_t after = nullptr;

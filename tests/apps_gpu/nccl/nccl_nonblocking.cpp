@@ -14,7 +14,7 @@ int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// NCCL allows no other call until the communicator is ready.
+/// Waits until `comm` is ready: NCCL allows no other call before.
 static void started(int result, ncclComm_t comm) {
   constexpr int kInProgress = 7;
   require(result == kInProgress ? 0 : result);

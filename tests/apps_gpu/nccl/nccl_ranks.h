@@ -37,7 +37,7 @@ inline ncclUniqueId left_at(const std::string& path) {
   }
 }
 
-/// Rank 0 passes its id to the other ranks through the file `path`.
+/// Rank 0 passes a new NCCL id to the other ranks through the file `path`.
 inline ncclUniqueId common_id(int rank, const std::string& path) {
   if (rank != 0) return left_at(path);
   ncclUniqueId id;

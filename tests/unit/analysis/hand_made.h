@@ -56,7 +56,7 @@ inline std::string text_of(const Cell& cell) {
   return "-";
 }
 
-/// Returns cells by column key. The result is empty unless exactly one row matches.
+/// Returns the row's cells by column key, or nothing unless exactly one row matches `where`.
 inline std::map<std::string, std::string> row(const View& view, const std::string& key,
                                               const std::map<std::string, std::string>& where) {
   const ViewTable& in = table(view, key);

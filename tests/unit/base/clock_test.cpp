@@ -6,7 +6,7 @@ namespace profshim {
 namespace {
 
 TEST(ClockMap, InterpolatesBetweenNeighboringAnchors) {
-  // The clock runs at 2 ticks per ns, then at 4. The wall clock is 1000 ns ahead.
+  // The clock runs at 2 ticks per ns, then at 4. The wall clock is 1000 ns ahead of the monotonic clock.
   const ClockMap clock({{0, 0, 1000}, {200, 100, 1100}, {600, 200, 1200}}, ClockKind::kTsc);
 
   EXPECT_EQ(clock.unix_ns(100), 1050);

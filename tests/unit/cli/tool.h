@@ -12,7 +12,7 @@
 namespace profshim::test {
 
 struct ToolRun {
-  int status = -1;  // or 128 + signal
+  int status = -1;  // exit status, or 128 + signal
   std::string out, err;
 };
 

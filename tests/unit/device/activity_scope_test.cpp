@@ -13,7 +13,7 @@ namespace {
 /// CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // a client's cuptiSubscribe() excludes other clients
+  bool alone = false;  // another client's cuptiSubscribe() excludes our subscription
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;
@@ -132,7 +132,7 @@ TEST_F(ActivityScopeTest, SubscribesSinceCupti133AndLeavesNothingBehind) {
   for (const std::string& call : script_.calls) EXPECT_TRUE(call.ends_with("_v2")) << call;
 }
 
-// Kineto stays subscribed between two profiles.
+// Kineto stays subscribed between two profiles, which excludes other subscribers.
 TEST_F(ActivityScopeTest, UsesTheProcessFormBesideASubscriberWithoutSharing) {
   const CuptiApi api = new_api();
   script_.alone = true;

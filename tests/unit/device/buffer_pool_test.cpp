@@ -56,7 +56,7 @@ TEST(BufferGrowth, IfAllAreFullAnUnreadOneIsHandedOutAgain) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(2, 4096));
   std::vector<std::uint8_t*> mine;
-  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // two buffers and the reserve
+  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // the two buffers and kReserve more
   for (std::uint8_t* const buffer : mine) pool.complete(buffer, 100);
 
   std::set<std::uint8_t*> again;
@@ -108,7 +108,7 @@ TEST(BufferGrowth, EachOfManyThreadsHasItsOwnBufferHoweverFewThereAre) {
   EXPECT_EQ(pool.counts().foreign, 0u);
 }
 
-// Another CUPTI client may free our buffers. The pool must not touch them afterwards.
+// Another CUPTI client may free our buffers. The pool must not touch written-off buffers.
 TEST(BufferGrowth, UnreadBuffersAreWrittenOffLikeTheOthers) {
   BufferPool pool;
   std::uint8_t* const mine = pool.take(/*may_refuse=*/false).data;

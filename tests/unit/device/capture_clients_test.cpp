@@ -29,7 +29,8 @@ TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   EXPECT_EQ(cupti_.clocks, 1);
 }
 
-// Registering a clock makes CUPTI give the next kernel CLOCK_REALTIME times (pytorch#192021), so it is done once.
+// Capture registers its clock once, because a registration makes CUPTI give the next kernel CLOCK_REALTIME times
+// (pytorch#192021).
 TEST_P(CaptureTest, TheClockOfAnotherClientStaysInForceAndIsConverted) {
   request_.yield = true;
   serve();

@@ -37,7 +37,7 @@ TEST_P(CaptureTest, ActivityThatNeverComesIsGivenUpAndCounted) {
   EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
 }
 
-// No record can be on its way while CUPTI has no buffer.
+// CUPTI has no buffer, so Capture waits for kQuietTime_ns, not kTimeout_ns.
 TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   cupti_.add(call(1));
   cupti_.deliver();
@@ -117,7 +117,7 @@ TEST_P(CaptureTest, AWaitForOneOfTwoContextsTellsNothingAboutTheOther) {
   cupti_.add(call(2));
   cupti_.add(call(3, 9));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps this buffer for a running kernel
+  cupti_.request();  // the buffer of a running kernel
   switch_off();
   serve(kSecond);
 

@@ -29,7 +29,7 @@ TEST_P(CaptureTest, AStreamWithoutLaterActivityMayStillRunTheMissingKernel) {
   cupti_.add(call(2));
   cupti_.add(kernel(3));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps this buffer for a running kernel
+  cupti_.request();  // the buffer of a running kernel
   switch_off();
   serve(kSecond);
   serve(kSecond);
@@ -48,14 +48,14 @@ TEST_P(CaptureTest, AStreamWithoutAnyActivityMayRunTheMissingKernel) {
   cupti_.add(call(1));
   cupti_.add(kernel(2));
   cupti_.deliver();
-  cupti_.request();  // CUPTI keeps this buffer for a running kernel
+  cupti_.request();  // the buffer of a running kernel
   switch_off();
   serve(kSecond);
 
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
 }
 
-// A recorded cudaStreamSynchronize (capture.cuda_sync) shows that its stream has finished the launch.
+// A recorded cudaStreamSynchronize (capture.cuda_sync) shows that its stream has finished all earlier launches.
 TEST_P(CaptureTest, ALaunchBeforeAWaitForEveryStreamIsNotWaitedForLong) {
   cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));

@@ -46,7 +46,7 @@ int enable_callback(std::uint32_t enable, void* subscriber, int domain, std::uin
   return 0;
 }
 
-/// The layout is that of CUpti_CallbackData.
+/// Has the layout of CUpti_CallbackData.
 struct Data {
   int site = 0;
   const char* function_name = "";

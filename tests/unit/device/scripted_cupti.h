@@ -1,4 +1,4 @@
-// A fake CUPTI whose behavior a test sets. Only one may exist.
+// A fake CUPTI whose behavior a test sets. Only one instance may exist.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace profshim::test {
 
-/// Fields that we read have the same offsets in all CUPTI releases.
+/// Record sizes in bytes. Fields that we read have the same offsets in all CUPTI releases.
 struct RecordSizes {
   std::uint32_t version;
   std::size_t kernel, memcpy, overhead, graph;
@@ -52,7 +52,7 @@ class ScriptedCupti {
     filled_ = 0;
     return buffer_ != nullptr;
   }
-  /// Takes the current buffer. CUPTI never returns it.
+  /// Takes the current buffer, which CUPTI then never returns.
   std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
   /// Makes the next flush return the current buffer, `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {

@@ -39,8 +39,8 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// Returns true for lines that are not compared. Newer binutils print "udb". Processors disagree on the length of a
-/// branch with a 16-bit offset.
+/// Returns true if the length may differ from ours. Newer binutils print "udb" (opcode d6). Processors disagree on the
+/// length of a branch with a 16-bit offset.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;

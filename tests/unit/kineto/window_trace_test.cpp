@@ -232,7 +232,7 @@ TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
-// Each event with that name would otherwise repeat all following bytes of the spool.
+// Events with that name would otherwise show all following bytes of the spool.
 TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");

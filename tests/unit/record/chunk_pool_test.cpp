@@ -32,7 +32,7 @@ TEST_F(ChunkPoolTest, EventLandsInTheSpool) {
 TEST_F(ChunkPoolTest, DropsAndCountsNewestEventsIfThePoolIsExhausted) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{1}; }, 16);
-  // Headers of short runs use the room of up to 16 events.
+  // Headers of short runs of slots take the room of up to 16 events.
   const std::uint64_t most = 16ull * spool::kEventsPerChunk, least = most - 16;
 
   for (std::uint64_t i = 0; i < most + 100; ++i) commit_at(i + 1);

@@ -1,5 +1,4 @@
-// As with CUPTI, a flush brings the records that ended before it. The calls of a thread come in the order of their
-// ends.
+// As with CUPTI, a flush brings the records of activities that ended before the flush.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,8 @@ struct Plan {
   std::size_t records_in_buffer = 0;  // 0: as many as fit
   std::size_t buffer_bytes = 64 << 10;
   std::size_t buffers = 16;
-  int window_percent = 100;  // the window's share of the time with calls
-  bool calls_in_order = true;
+  int window_percent = 100;    // the window's share of the time with calls
+  bool calls_in_order = true;  // each thread's, by their ends
   bool driver_inside = false;
   bool streams = false;
 };

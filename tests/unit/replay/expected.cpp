@@ -130,7 +130,7 @@ class Expecting {
  private:
   void applied(Rule rule) { ++out_.rules[rule]; }
 
-  // Each uuid byte in the replayed records is 0x10 plus the device's number.
+  // In the replayed records, each byte of a uuid is 0x10 plus the device's number.
   void add_uuid(Trace::Object& device) {
     const std::string id = std::map<std::string, std::string>(device.begin(), device.end()).at("id"), byte = "1" + id;
     std::string text = "\"GPU";
@@ -158,7 +158,7 @@ class Expecting {
     return has_call && later_calls_.count(row.number("correlation")) != 0;
   }
 
-  /// profshim and Kineto show waits only on streams with device activity.
+  /// profshim and Kineto show a Stream Wait Event only on streams with device activity.
   void note_wait(const Row& wait) {
     if (streams_with_work_.count({wait.pid, wait.tid}) == 0) unshown_waits_.insert(wait.number("correlation"));
   }
@@ -297,7 +297,7 @@ class Expecting {
   Expectation out_;
 };
 
-// These rows are not in Kineto's traces.
+// Kineto's traces have no such rows.
 bool is_our_own(const Row& row) {
   if (row.category == "Trace" || row.phase == 'i') return true;
   if (row.phase != 'M') return false;

@@ -41,8 +41,8 @@ Number index_in(const char* const (&names)[N], const std::string& name) {
   return static_cast<Number>(found - std::begin(names));
 }
 
-// The index is a CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType or OverheadKind. With the names of
-// device_names.cpp, the replay would not notice a wrong name.
+// The index is a CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType or OverheadKind. If the names
+// came from device_names.cpp, the replay would not notice a wrong name.
 constexpr const char* kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr const char* kMemoryKinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
@@ -107,7 +107,7 @@ class Maker {
     out_.calls[row.tid].push_back(record);
   }
 
-  /// A driver launch has the correlation id of the runtime call around it. Other driver calls have their own.
+  /// A driver launch has the correlation id of the runtime call around it. Other driver calls have their own ids.
   void add_driver_call(const Row& row, raw::Api call) {
     constexpr std::uint32_t kCuLaunchKernel = 307, kCuEventRecord = 119, kOwnNumbers = 1 << 30;
     const bool is_launch = row.name.starts_with("cudaLaunchKernel");

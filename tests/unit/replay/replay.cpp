@@ -131,7 +131,7 @@ class Replay {
     if (cupti_.enabled() != 0) out_.failure = "some kinds are still switched on";
   }
 
-  /// Delivers the round's buffers. Then a second passes, which ends with a flush.
+  /// Delivers the round's buffers. A flush follows one second later.
   void bring(const Round& round) {
     for (const Shipment& shipment : round) ship(shipment);
     serve(kSecond);

@@ -111,7 +111,7 @@ ReplayCupti::Buffer ReplayCupti::request() {
 
 bool ReplayCupti::append(Buffer& buffer, const Record& record) {
   const bool is_call = record.kind == raw::kRuntime || record.kind == raw::kDriver;
-  // Records of kinds that are off by now may have been written before.
+  // CUPTI may have written a record before its kind was disabled.
   const bool wanted = were_on_.count(record.kind) != 0 ||
                       (is_call && calls_were_on_[record.kind == raw::kRuntime ? 1 : 0].count(record.callback_id) != 0);
   if (!wanted) return true;

@@ -1,4 +1,4 @@
-// A fake CUPTI with the record layouts of one release. Only one may exist.
+// A fake CUPTI with the record layouts of one release. Only one instance may exist.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // The were_on_ sets never shrink. Index 0 is for driver calls, 1 for runtime calls.
+  // The were_on_ sets keep what was disabled. Index 0: driver calls; 1: runtime calls.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };

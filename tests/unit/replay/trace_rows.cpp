@@ -10,7 +10,7 @@
 namespace profshim::replay {
 namespace {
 
-constexpr char kNumberMark = '#';  // marks the text of a number
+constexpr char kNumberMark = '#';
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
 /// A double would round times, so numbers stay text.

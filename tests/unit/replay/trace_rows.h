@@ -1,4 +1,4 @@
-// This reader uses RapidJSON, since profshim's own reader could hide a difference.
+// This reader uses RapidJSON directly, since profshim's reader could hide a difference.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,7 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
-// `recover` reads the spec from the spool, which truncates long names.
+// The spool truncates long names, but `recover` needs the whole spec.
 TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   std::string names;
   for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";

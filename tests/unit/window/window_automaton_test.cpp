@@ -51,7 +51,7 @@ Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, 
   return s;
 }
 
-// In torch, step() of the last iteration begins another step, whose trace is empty. profshim does not.
+// In torch, step() of the last iteration begins another step, whose trace is empty. profshim writes no such trace.
 TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   ASSERT_FALSE(vectors.at("runs").empty());

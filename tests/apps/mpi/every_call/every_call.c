@@ -1,4 +1,5 @@
-/* Calls every function of hooks/mpi.def except MPI_Init_thread, MPI_Abort and functions that need a second job. */
+/* Calls every function of hooks/mpi.def that this MPI has, except MPI_Init_thread, MPI_Abort, MPI_Comm_spawn* and, with
+   MPICH, ports. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

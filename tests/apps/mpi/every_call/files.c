@@ -28,7 +28,7 @@ void files(void) {
   MPI_Offset file_size;
   int pid = getpid();
   COUNT(MPI_Bcast)(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  /* Locks on a file that ranks share may hang Open MPI on a busy machine. */
+  /* A file per rank: locks on a shared file may hang Open MPI on a busy machine. */
   snprintf(path, sizeof path, "/tmp/profshim_every_call.%d.%d", pid, rank);
   COUNT(MPI_File_open)(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   COUNT(MPI_File_set_view)(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);

@@ -1,6 +1,6 @@
 #include "parts.h"
 
-/* A ready send needs a posted receive. */
+/* Barriers: a ready send must start after the receive on the other rank. */
 static void ready_send(int kind) {
   MPI_Request receive;
   COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &receive);
@@ -15,7 +15,6 @@ static void ready_send(int kind) {
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
 }
 
-/* A ready send must start after the receive on the other rank. */
 #define PERSISTENT_READY_SEND(send_init, recv_init)           \
   do {                                                        \
     MPI_Request pair[2];                                      \

@@ -50,7 +50,7 @@ TEST(Compare, FivePercentFailNobody) {
   EXPECT_FALSE(compare_runs({base}, run, {}).failed());
 }
 
-// Another program on the machine may slow many adjacent steps, here half of the run.
+// Another program may slow many adjacent steps, here half of the run.
 TEST(Compare, ASlowHalfOfARunFailsNobody) {
   std::mt19937 random(8);
   const RunProfile base = noisy_run(random, 0.02);

@@ -36,7 +36,7 @@ struct Barriers {
     }
   }
   std::int64_t at(double t) const { return first + static_cast<std::int64_t>(std::llround(t)); }
-  /// Returns the true clock difference when the second clock shows `when`.
+  /// Returns how far the first clock is ahead when the second shows `when`.
   double ahead(std::int64_t when) const {
     const auto t = static_cast<double>(when - first);
     return (offset + drift * t) / (1 - drift);
@@ -60,7 +60,6 @@ TEST(ClockFit, FindsOffsetAndDriftWhoeverIsLate) {
   }
 }
 
-// ClockFit::error_ns is an upper bound except for rounding.
 TEST(ClockFit, TheErrorThatItStatesHolds) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> offset(-1e9, 1e9), drift(-50e-6, 50e-6);

@@ -30,7 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// Slice times are whole nanoseconds, but the test data has fractions of nanoseconds.
+// Multiplies times: slice times are whole nanoseconds, but the file has fractions.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }
@@ -196,7 +196,7 @@ TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   EXPECT_EQ(row_of(table, "range").device_total_us, 40);
 }
 
-// A call's thread id comes from CUPTI and may differ from its operator's.
+// A CUDA call's thread id comes from CUPTI and may differ from its operator's.
 TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"),

@@ -74,7 +74,7 @@ TEST_P(ConformanceEvent, FindsWhatIsBroken) {
   EXPECT_TRUE(finds(report, broken.item, broken.must)) << event << '\n' << text_of(report);
 }
 
-// A time within the first step of sample_trace(), in microseconds.
+// In the first step of sample_trace(), in microseconds.
 constexpr double kIn = 1234573000;
 
 INSTANTIATE_TEST_SUITE_P(

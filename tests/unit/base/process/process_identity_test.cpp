@@ -62,7 +62,7 @@ TEST(ProcessIdentity, RefusesOtherTexts) {
   }
 }
 
-// A debugger may stop a process for hours.
+// A process in a debugger may give no sign for hours.
 TEST(LifeOf, AVisibleProcessNeedsNoSignOfLife) {
   ProcessIdentity parent = own_identity();
   parent.pid = getppid();
@@ -136,8 +136,8 @@ int sees_a_hidden_child() {
   if (unshare(CLONE_NEWNS) != 0 || mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 || setgid(65534) != 0 || setuid(65534) != 0)
     return 77;
-  ProcessIdentity hidden = own_identity();  // setuid() and fork() leave the child not dumpable
-  hidden.pid = fork();
+  ProcessIdentity hidden = own_identity();
+  hidden.pid = fork();  // not dumpable after setuid(), so hidepid hides the child
   if (hidden.pid == 0) {
     pause();
     _exit(0);

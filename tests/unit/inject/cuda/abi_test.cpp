@@ -38,7 +38,7 @@ constexpr bool same_arguments(Result (*)(Theirs...)) {
   }
 }
 
-// `shown` is the name in traces. It has the same arguments as `name`: cudaMemcpy for cudaMemcpy_ptds.
+// `shown`, the name in traces, has the arguments of `name`: cudaMemcpy for cudaMemcpy_ptds.
 #define HOOK(name, shown, describer, ...)                                                                 \
   TEST(CudaAbi, name##_HasTheArgumentsOfTheVendor) {                                                      \
     EXPECT_TRUE((same_arguments<__VA_ARGS__>(static_cast<decltype(&::shown)>(nullptr)))) << "of " #shown; \

@@ -181,7 +181,6 @@ std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& protot
 
 class MpiHeaders : public ::testing::TestWithParam<const char*> {
  protected:
-  // An installed MPI compiler must come with an mpi.h that the test finds.
   void SetUp() override {
     if (!fs::exists(std::string("/usr/bin/mpicc.") + GetParam())) GTEST_SKIP() << "there is no mpicc." << GetParam();
     prototypes_ = prototypes_in(folder());

@@ -89,7 +89,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   wait.graph_node = 45;
   wait.external = 13;
   device_->other(HookId::kCudaSync, 2110, 2110, wait);
-  wait.stream = 99;  // stream 99 has no device activity
+  wait.stream = 99;  // has no device activity
   device_->other(HookId::kCudaSync, 2111, 2111, wait);
   GpuArgs all_streams = any;
   all_streams.correlation = 52;
@@ -129,7 +129,7 @@ TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   };
   sync(50, 1, ~0u);  // cudaEventSynchronize
   sync(51, 2, 7);    // cudaStreamWaitEvent
-  sync(52, 2, 99);   // not shown, because stream 99 has no device activity
+  sync(52, 2, 99);   // not shown: stream 99 has no device activity
   sync(53, 3, 7);
   sync(54, 4, ~0u);
   close();

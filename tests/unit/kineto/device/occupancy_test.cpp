@@ -31,7 +31,7 @@ TEST(Occupancy, UnknownDevicesHaveNone) {
 
 TEST(Occupancy, NumbersThatNoDeviceHasAreHarmless) {
   DeviceLimits d = device_limits(kA100);
-  const std::int64_t most = 65535;  // the largest value in an event
+  const std::int64_t most = 65535;  // largest block dimension and register count
 
   EXPECT_EQ(blocks_that_fit(d, {most * most * most, most, 0}), 0);
   d = device_limits(
@@ -53,7 +53,7 @@ TEST(Occupancy, EachLimitHolds) {
   EXPECT_EQ(blocks_that_fit(d, {128, 32, 200 * 1024}), 0) << "more shared memory than there is";
 }
 
-// Kineto shows 0 % for such kernels, although they opted in to more shared memory and ran.
+// Kineto shows 0 % for kernels that opted in to more shared memory, although they ran.
 TEST(Occupancy, KernelsWithMuchSharedMemoryFit) {
   EXPECT_EQ(blocks_that_fit(device_limits(kA100), {128, 222, 81920}), 2);
   EXPECT_EQ(achieved_occupancy_percent(device_limits(kA100), {128, 222, 81920}, 4.74), 13);

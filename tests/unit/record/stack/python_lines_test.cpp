@@ -9,8 +9,8 @@ namespace {
 
 using Table = std::vector<std::uint8_t>;
 
-// Bits 3 to 6 of an entry's first byte hold its kind, bits 0 to 2 its length minus one (CPython's
-// Objects/locations.md).
+// Bits 3 to 6 of an entry's first byte hold its kind, bits 0 to 2 its number of instructions
+// minus one (CPython's Objects/locations.md).
 constexpr std::uint8_t head(unsigned kind, unsigned instructions) {
   return static_cast<std::uint8_t>(0x80 | kind << 3 | (instructions - 1));
 }
@@ -37,7 +37,7 @@ TEST(PythonLines, DecodesEachKindOfLocation) {
 }
 
 TEST(PythonLines, DecodesNumbersOfSeveralBytes) {
-  // 1000 is stored as 2000, because bit 0 is the sign, in groups of six bits: 16 + 31 * 64.
+  // 1000 is stored as 2000, because bit 0 is the sign: 16 + 31 * 64, six bits per byte.
   const Table table = {head(13, 1), 16 | 64, 31};
 
   EXPECT_EQ(by_locations(table, 1, 0), 1001);

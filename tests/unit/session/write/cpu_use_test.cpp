@@ -76,7 +76,7 @@ TEST_F(WindowCpuOnThisKernel, EachWindowHasItsOwnUse) {
   cpu.tick(0, {});
   for (const std::int64_t until = monotonic_ns() + 20'000'000; monotonic_ns() < until;) {
   }
-  cpu.tick(1, {});  // window 1 begins at once
+  cpu.tick(1, {});
   usleep(5000);
 
   const auto first = cpu.take(0, {}), second = cpu.take(1, {});

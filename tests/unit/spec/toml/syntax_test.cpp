@@ -1,4 +1,4 @@
-// These errors are the same with every TOML library.
+// These errors come from profshim, not from the TOML library.
 #include "spec/toml/syntax.h"
 
 #include <gtest/gtest.h>
