@@ -33,7 +33,7 @@ std::int64_t read_ns(clockid_t id) {
   return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-// The kernel's clock source is synchronized on all cores.
+// The kernel uses only counters that are synchronized on all cores.
 bool kernel_uses(const char* source) {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kOnes = 0x0101010101010101ull;
 constexpr std::uint64_t kHighBits = 0x8080808080808080ull;
 
-// Sets the high bit of each zero byte. Bytes above a zero byte may be wrong.
+// Sets the high bit of each zero byte. Bytes above a zero byte may be marked wrongly.
 constexpr std::uint64_t zero_bytes(std::uint64_t v) { return (v - kOnes) & ~v & kHighBits; }
 
 constexpr bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }

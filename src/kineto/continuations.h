@@ -17,7 +17,7 @@ class Continuations {
     first_by_order_[order_of(*run.header)] = run.events;
   }
 
-  /// Returns null also if the second half was lost or `e` is a copy.
+  /// Returns null also if the second half was lost or `e` is a copy outside the spool.
   const Event* of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),

@@ -7,11 +7,11 @@
 namespace profshim::kineto {
 namespace {
 
-// Bounds the copies of text that a damaged spool can cause.
+// Limits the definitions' total text: a damaged spool may repeat one long text.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
-// As in Kineto, more than 30 ranks become the first 29, "...", the last. Each event repeats the list, so that an
-// overlong one (damaged spool) becomes "".
+// As in Kineto, more than 30 ranks become the first 29, "...", the last. Each event repeats the list, so an
+// overlong list (damaged spool) becomes "".
 std::string shortened(std::string_view ranks) {
   constexpr std::size_t kLongest = 512;
   if (std::count(ranks.begin(), ranks.end(), ',') < 30) return ranks.size() > kLongest ? "" : std::string(ranks);
@@ -32,7 +32,7 @@ Definitions::Definitions(const spool::View& view) : room_(std::max(2 * view.head
 std::string_view Definitions::text_of(const spool::View& view, StringId id, std::size_t longest) {
   const std::string_view text = view.string(id, longest);
   if (text.size() > room_) {
-    add_problem({"spool", "too many long names and texts: some are left out"});
+    add_problem({"spool", "too many long names and texts (communicators, streams, modules): the trace lacks some"});
     return {};
   }
   room_ -= text.size();
@@ -80,7 +80,7 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
   }
 }
 
-// A later definition of an id replaces the earlier one (MPI_Comm_set_name).
+// A later definition of an id (MPI_Comm_set_name) replaces the earlier.
 void Definitions::add_communicator(const spool::View& view, const spool::Definition& d, std::string_view name) {
   Communicator& c = communicators_[d.id];
   c.name = name;

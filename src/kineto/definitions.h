@@ -31,7 +31,7 @@ struct Module {
   std::uint64_t base = 0;    // address of the file's first byte
 };
 
-/// Returned texts live as long as the spool.
+/// Returned texts live as long as the View.
 class Definitions {
  public:
   explicit Definitions(const spool::View& view);

@@ -16,7 +16,7 @@ class OpenCalls {
   OpenCalls(const spool::View& view, Ticks begin, Ticks until);
 
   bool empty() const { return calls_.empty(); }
-  /// Drops calls in `events`: they ended after the copy, or the process died before clearing the slot.
+  /// Drops calls that `events` holds: they ended after the copy, or the process died before clearing Thread::open.
   void drop_ended(std::int64_t tid, const std::vector<const Event*>& events);
   /// `otherwise`: tid for operations that may end on any thread.
   template <class Function>

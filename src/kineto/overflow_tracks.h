@@ -14,7 +14,8 @@ class OverflowTracks {
  public:
   static constexpr std::size_t kMaxTracks = 64;
 
-  /// Call in order of begin, longest slice first. The last track takes slices that fit nowhere (damaged spool).
+  /// Returns the overflow track; 0 = the original. Call in order of begin, longest slice first. The last track takes
+  /// slices that fit nowhere (damaged spool).
   int place(std::int64_t begin_ns, std::int64_t end_ns) {
     for (std::size_t track = 0;; ++track) {
       if (track == open_.size()) open_.emplace_back();

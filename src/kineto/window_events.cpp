@@ -96,13 +96,13 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
       continue;
     }
     note_kind(e.hook);
-    // The thread may still extend its last kMpiPolls.
+    // A copy: the thread may still extend its last kMpiPolls.
     thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies_.emplace_back(load_words(e)) : &e);
   }
 }
 
-// Possible times reach from a second before the window (clock errors) to a minute after the newest anchor (late
-// activity).
+// Possible times reach from a second before the window (clock errors) to a minute (late activity) after its end and
+// the newest anchor.
 WindowSpan WindowEvents::span_until(Ticks until) const {
   const double second = clock.ticks_per_ns() * kSecondNs;
   const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
@@ -182,7 +182,7 @@ void WindowEvents::count_calls() {
       }
       const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
       summary.calls += calls;
-      // CUPTI reports API calls; the threads record none.
+      // The threads did not record API calls; CUPTI did.
       if (e->hook != HookId::kCudaApi) summary.of_layer[static_cast<std::size_t>(hook_layer(e->hook))] += calls;
     }
   }

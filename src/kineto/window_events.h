@@ -74,7 +74,7 @@ class WindowEvents {
   void count_losses();
   std::uint64_t dropped_so_far() const;
 
-  std::deque<Event> copies_;  // events that may change or are unfinished
+  std::deque<Event> copies_;  // of events that may change or are unfinished
 };
 
 }  // namespace profshim::kineto

@@ -124,7 +124,7 @@ std::vector<Manifest> read_manifests(const std::string& folder) {
     const std::string name = entry->d_name;
     if (!name.starts_with("manifest-rank") || !name.ends_with(".json")) continue;
     Manifest m;
-    if (!read_manifest(folder + "/" + name, m)) m.state = "unreadable: not a valid manifest";
+    if (!read_manifest(folder + "/" + name, m)) m.state = "unreadable: no permission, or not a valid manifest";
     found.push_back(std::move(m));
   }
   closedir(directory);

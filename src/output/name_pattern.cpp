@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLongestValue = 200;  // a file name may have 255 bytes
 
-/// Makes a value safe in shells, NFS and Windows. A value may be "../../etc" or "ray::Trainer.__init__".
+/// Makes a value such as "../../etc" or "a::b" safe in shells, NFS and Windows.
 std::string clean_for_path(std::string_view value) {
   std::string clean;
   if (value == "." || value == "..") return "_";
@@ -21,7 +21,7 @@ std::string clean_for_path(std::string_view value) {
   }
   if (!clean.empty() && (clean[0] == '.' || clean[0] == '-')) clean[0] = '_';
   if (clean.size() > kLongestValue) {
-    // Cut between UTF-8 characters: the manifest, which contains the name, must be valid.
+    // Cuts between UTF-8 characters: the manifest holds the name as JSON.
     std::size_t end = kLongestValue;
     while (end > kLongestValue - 3 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) --end;
     clean.resize(end);

@@ -1,4 +1,4 @@
-// overhead_percent of a trace: the time spent recording its events, as a share of the window.
+// The time spent recording a window's events, as a share of the window.
 #pragma once
 
 #include "profshim/output/publish.h"

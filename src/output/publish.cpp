@@ -16,7 +16,7 @@
 namespace profshim::output {
 namespace {
 
-// output.gzip = "auto" compresses from this many calls on, about 5 MB.
+// output.gzip = "auto" compresses from this many events on, about 5 MB.
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
@@ -98,7 +98,7 @@ int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, boo
   return file.error();
 }
 
-// True if a process wrote this file for the window but was killed before it recorded that.
+// True if a process wrote this file for the window, but was killed before marking the window.
 bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
                 std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);

@@ -42,15 +42,16 @@ class Attempt {
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// After kRecovered, the spool is locked and view() is valid.
+  /// Returns kRecovered once the spool is locked: run() may follow.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
-    if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": not a profshim spool");
+    if (!spool_.read_process(process_, last_sign_ns))
+      return fail(path_ + ": not a spool (profshim's buffer file) of this profshim version");
     if (!spool_.lock()) return RecoverOutcome::kElsewhere;
     if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return add_running_note();
     if (options_.most_copied > 0 && spool_.bytes_in_use() > options_.most_copied) {
       return fail(path_ + " holds " + format_size(spool_.bytes_in_use()) +
-                  " of a dead process; run: profshim recover " + path_);
+                  " of events of a dead process; run: profshim recover " + path_);
     }
     std::string why_not;
     view_ = spool_.view(options_.most_copied > 0, why_not);
@@ -63,7 +64,7 @@ class Attempt {
 
   bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
 
-  /// Removes links before the spool, so that no link dangles.
+  /// Removes links before the spool: if killed in between, no link dangles.
   RecoverOutcome run(const OpenFolder& folder) {
     const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
@@ -145,7 +146,8 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   if (spool.error() == ENOENT) {
     if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
     return end_with(RecoverOutcome::kFailed,
-                    "its spool " + target + " does not exist (it is on another host, or this host was restarted)");
+                    "the spool " + target +
+                        " does not exist: it is on another host (recover there), or was lost when this host restarted");
   }
   if (spool.error() == EINVAL || spool.error() == ELOOP) {
     return end_with(RecoverOutcome::kForeign, "skipped: " + path + " is not a spool");
@@ -153,7 +155,8 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, path + ": " + std::strerror(spool.error()));
   const uid_t us = geteuid();
   if (spool.owner() != us || entry.st_uid != us) {
-    return end_with(RecoverOutcome::kForeign, "skipped: it or its spool belongs to another user");
+    return end_with(RecoverOutcome::kForeign,
+                    "skipped: the link or the spool belongs to another user; run as that user");
   }
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
@@ -161,7 +164,9 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
     // In another user's folder, only spools of jobs that recorded into that folder are recovered.
     const OpenFolder own = open_run_folder(attempt.own_folder());
     if (!own.fd || !is_same_file(own.found, folder.found)) {
-      return end_with(RecoverOutcome::kForeign, "skipped: its process recorded into " + attempt.own_folder());
+      return end_with(
+          RecoverOutcome::kForeign,
+          "skipped: this spool belongs to another run folder; run: profshim recover " + attempt.own_folder());
     }
   }
   const RecoverOutcome outcome = attempt.run(folder);
@@ -177,16 +182,16 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   };
   SpoolFile spool(path, AT_FDCWD);
   if (spool.error() == ENOENT) return RecoverOutcome::kElsewhere;
-  if (spool.error() == EINVAL) return end_with(RecoverOutcome::kForeign, "not a spool");
+  if (spool.error() == EINVAL) return end_with(RecoverOutcome::kForeign, "not a spool file");
   if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, std::strerror(spool.error()));
-  if (spool.owner() != geteuid()) return end_with(RecoverOutcome::kForeign, "belongs to another user");
+  if (spool.owner() != geteuid())
+    return end_with(RecoverOutcome::kForeign, "belongs to another user; run as that user");
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
   if (attempt.own_folder().empty()) {
-    return end_with(RecoverOutcome::kFailed,
-                    "does not hold the path of its run folder; give the run folder as the argument");
+    return end_with(RecoverOutcome::kFailed, "does not name its run folder; run: profshim recover RUN_FOLDER");
   }
-  // Another user may have put a link at this path: open_folder() checks it.
+  // Another user may have put a link here: open_folder() checks its owner.
   OpenFolder folder;
   folder.path = absolute_path(attempt.own_folder());
   folder.fd = open_folder(folder.path);
@@ -199,7 +204,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   }
   fstat(folder.fd.get(), &folder.found);
   if (folder.found.st_uid != geteuid() && !attempt.is_linked_from(folder)) {
-    return end_with(RecoverOutcome::kForeign, "its folder " + folder.path + " belongs to another user");
+    return end_with(RecoverOutcome::kForeign, "its run folder " + folder.path + " belongs to another user");
   }
   return attempt.run(folder);
 }

@@ -120,7 +120,7 @@ std::string recording_into(const std::string& folder) {
   return {};
 }
 
-// Moves the claim aside before reading it: another process may be replacing it.
+// Removes the claim if it still holds `text`. Moves it aside first: another process may be replacing it.
 void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
   const std::string aside = "." + random_text() + ".old-claim";
   if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;
@@ -165,7 +165,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     return FolderOwner::kFailed;
   }
   if (!replace_whole(folder, kIdentityFile, to_text(identity))) {
-    problem = "cannot write into " + folder;
+    problem = "cannot write into " + folder + "; set output.folder to a writable folder";
     return FolderOwner::kFailed;
   }
   // Another rank may have replaced the file too: all ranks use its present content.

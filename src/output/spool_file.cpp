@@ -63,7 +63,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
   return true;
 }
 
-// Skips holes of the file: the new memory is zero.
+// Skips holes: the new memory is zero.
 bool SpoolFile::copy() {
   const auto size = static_cast<std::size_t>(found_.st_size);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -47,7 +47,7 @@ std::string check_parts(std::string_view pattern) {
     if (c == '{') in_variable = true;
     if (c != '/' && !in_variable) ++fixed;
     if (c == '}') in_variable = false;
-    if (fixed > kLongestName) return "a file or folder name in it is longer than 255 bytes, the limit of file systems";
+    if (fixed > kLongestName) return "a file or folder name is longer than 255 bytes, the limit of file systems";
   }
   return "";
 }

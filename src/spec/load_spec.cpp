@@ -164,7 +164,7 @@ class Loader {
     }
     for (const Value& file : include != nullptr ? include->value.items : std::vector<Value>{}) {
       if (!may_include) {
-        add_error(*include, "works in a spec file only", "");
+        add_error(*include, "can be given in a spec file only", "");
         break;
       }
       const std::string path = file.text.starts_with("/") ? file.text : folder_of(name) + file.text;

@@ -8,7 +8,7 @@
 
 namespace profshim::spec {
 
-/// Largest number in a spec: smaller ones are exact in a double, and sums of a few do not overflow.
+/// Largest number in a spec: exact in a double, and sums of a few do not overflow.
 inline constexpr std::int64_t kLargestNumber = std::int64_t{1} << 53;
 
 struct Value {
@@ -51,7 +51,7 @@ bool read_integer(const Value& value, std::int64_t& out, Refusal& refusal);
 bool read_number(const Value& value, double& out, Refusal& refusal);
 bool read_text(const Value& value, std::string& out, Refusal& refusal);
 bool read_size(const Value& value, std::uint64_t& out, Refusal& refusal);
-/// Splits a text from the environment at commas, with or without [ ].
+/// Splits a `loose` text at commas, with or without [ ].
 bool read_list(const Value& value, std::vector<Value>& out, Refusal& refusal);
 bool read_texts(const Value& value, std::vector<std::string>& out, Refusal& refusal);
 

@@ -50,7 +50,7 @@ inline Field field_of(std::string_view key) {
   return Field::kOther;
 }
 
-/// Keeps all texts in one string; finish() makes views of it.
+/// Keeps all texts in one growing string, which may move: finish() makes the views.
 class EventBuilder {
  public:
   void start(std::uint64_t offset) {

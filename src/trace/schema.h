@@ -7,7 +7,7 @@
 //   "host_name": "node7",
 //   "cupti_version": 130001,                 and other TraceHeader::members
 //   "profshim": {…},                         members: namespace ours
-//   "displayTimeUnit": "ms",                 older Perfetto scales ts if "ns"
+//   "displayTimeUnit": "ms",                 with "ns", older Perfetto scales ts
 //   "baseTimeNanoseconds": 1711964646000000000,
 //   "traceEvents": [
 //   …                                        one event per line
@@ -269,7 +269,7 @@ inline constexpr std::string_view kProfshimPathPart = ".profshim.";
 }  // namespace ours
 
 namespace arg {
-// All layers.
+// Several layers.
 inline constexpr std::string_view kBytes = "bytes";
 inline constexpr std::string_view kCount = "count";
 inline constexpr std::string_view kFailed = "failed";
@@ -462,7 +462,7 @@ inline constexpr std::string_view kProcess = "p";
 inline constexpr std::string_view kGlobal = "g";
 }  // namespace scope
 
-/// "bp" of a flow end: binds it to the slice around it, not to the next.
+/// "bp" of a flow end: binds the arrow to the slice around its end, not to the next slice.
 inline constexpr std::string_view kBindEnclosing = "e";
 
 namespace metadata {

@@ -1,4 +1,4 @@
-// Handles the JSON parser's tokens: passes the trace's events and top-level members to the visitor.
+// Builds events and top-level members from JSON tokens, for the visitor.
 #pragma once
 
 #include <algorithm>
@@ -102,15 +102,15 @@ class TraceDocument final : public JsonHandler {
   bool scalar(Kind kind, std::string_view text, std::int64_t integer = 0, double number = 0) {
     stream_.token_done();
     if (capture_.text().size() > kMaxPartBytes || builder_.bytes() > kMaxPartBytes) {
-      return refuse("an event or a value larger than 256 MiB");
+      return refuse("an event or a value is larger than 256 MiB");
     }
     switch (place_) {
       case Place::kOutside:
-        return refuse("it is neither a JSON object nor a list of events");
+        return refuse("neither a JSON object nor a list of events");
       case Place::kEvents:
-        return refuse("an element of traceEvents is no object");
+        return refuse("an element of traceEvents is not an object");
       case Place::kRoot:
-        if (top_key_ == schema::top::kTraceEvents) return refuse("traceEvents is no list");
+        if (top_key_ == schema::top::kTraceEvents) return refuse("traceEvents is not a list");
         emit_metadata(kind == Kind::kString ? json_string(text) : std::string(text));
         break;
       case Place::kEvent:
@@ -145,13 +145,13 @@ class TraceDocument final : public JsonHandler {
         return true;
       case Place::kRoot:
         if (top_key_ != schema::top::kTraceEvents) return start_capture(bracket);
-        if (object) return refuse("traceEvents is no list");
+        if (object) return refuse("traceEvents is not a list");
         if (events_ != Events::kBefore) return refuse("traceEvents occurs twice");
         place_ = Place::kEvents;
         events_ = Events::kIn;
         return true;
       case Place::kEvents:
-        if (!object) return refuse("an element of traceEvents is no object");
+        if (!object) return refuse("an element of traceEvents is not an object");
         place_ = Place::kEvent;
         builder_.start(stream_.position());
         return true;

@@ -1,4 +1,3 @@
-// Holds one event in memory. The JSON parser does not recurse, to save stack, and does not round numbers.
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -17,7 +16,7 @@ using trace_detail::TraceDocument;
 std::string why_parsing_failed(const std::string& parse_error, const TraceDocument& document, const JsonStream& stream,
                                const ByteSource& source) {
   if (!source.error().empty()) return source.error();
-  if (stream.token_too_long()) return "a string, or whitespace between tokens, longer than 64 MiB";
+  if (stream.token_too_long()) return "a string, or whitespace between tokens, is longer than 64 MiB";
   if (!document.refused().empty()) return document.refused();
   return parse_error;
 }
@@ -46,9 +45,9 @@ ReadResult read_source(ByteSource& source, const TraceVisitor& visitor) {
     result.truncated = source.truncated();
     fail(source.error());
   } else if (!stream.at_end()) {
-    fail("a NUL byte before the end");
+    fail("a NUL byte before the end of the file");
   } else if (!document.saw_events()) {
-    fail("no traceEvents in it: not a trace");
+    fail("not a trace: traceEvents is missing");
   } else {
     result.ok = true;
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 256 * 1024;
 // Bytes of the longest escape: \u001f.
 constexpr std::size_t kWorstEscape = 6;
-// Most bytes of an event and an argument, without names, keys and texts.
+// Most bytes of an event, and of an argument, without names, keys and texts.
 constexpr std::size_t kEventRoom = 320;
 constexpr std::size_t kArgRoom = 40;
 
@@ -55,7 +55,7 @@ char* microseconds(char* at, std::int64_t ns) {
   return at + 4;
 }
 
-/// The bytes ,"key": with `Before` as comma.
+/// The bytes ,"key": with `Before` in place of the comma.
 template <const std::string_view& Key, char Before>
 constexpr auto kEventKey = [] {
   std::array<char, Key.size() + 4> text{};

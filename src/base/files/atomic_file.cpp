@@ -86,7 +86,7 @@ std::uint64_t AtomicFile::inode() const {
 bool AtomicFile::publish(Existing existing) {
   if (error_ != 0 || fd_ < 0) return false;
   const auto remove = [this] { unlinkat(folder_fd_, temporary_.c_str(), 0); };
-  // Other errors mean that fsync is not available (a pipe, seccomp).
+  // Other errors mean that fsync is not available (file system, seccomp).
   if (fsync(fd_) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT)) error_ = errno;
   if (close(fd_) != 0 && error_ == 0) error_ = errno;
   fd_ = -1;

@@ -41,7 +41,7 @@ bool stderr_is_still_stderr() {
   return fstat(STDERR_FILENO, &s) == 0 && s.st_dev == stderr_at_start.device && s.st_ino == stderr_at_start.inode;
 }
 
-// Refuses links, pipes and devices: other users may write into the folder.
+// Refuses links, pipes and devices, which other users may have put into the folder.
 bool append(const char* path, const char* text, std::size_t size) {
   const int fd = open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (fd < 0) return false;
@@ -62,8 +62,8 @@ void write_into_folder(const char* text, std::size_t size) {
   }
 }
 
-// Returns -1 if stderr must be used. Another user may have put a pipe at this path, which would block without
-// O_NONBLOCK, or a link: only links of us or root are followed.
+// Returns -1 if stderr must be used. O_NONBLOCK: another user may have put a pipe at this path. Follows only links of
+// us or root.
 int open_log() {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
   int fd = open_high(file_path, kFlags | O_NOFOLLOW);

@@ -51,7 +51,7 @@ bool is_started_by_first_rank(const std::string& parent) {
   return !script.empty() && script == script_of(parent);
 }
 
-// A `sh -c` wrapper belongs to the job.
+// Skips `sh -c` wrappers and Lightning's first rank.
 int launcher_pid() {
   const Rank own = rank_from_environment();
   int pid = getppid();

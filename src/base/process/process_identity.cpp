@@ -16,8 +16,8 @@
 namespace profshim {
 namespace {
 
-// Returns the fields from 3 on: field 2, the name, may hold spaces and brackets. The path has "./", because qemu's user
-// mode fakes its own /proc/PID/stat, with another start time (is_proc_myself).
+// Returns the fields of /proc/PID/stat from 3 on: field 2, the name, may hold spaces and brackets. The path has
+// "./", because qemu's user mode fakes its own file, with another start time (is_proc_myself).
 std::string stat_fields(int pid) {
   std::string text;
   int error = 0;

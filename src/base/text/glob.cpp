@@ -16,7 +16,7 @@ bool element_matches(std::string_view pattern, std::size_t at, char c, std::size
   const std::size_t first = i;
   const auto byte = [](char x) { return static_cast<unsigned char>(x); };
   bool found = false;
-  // A bracket right after the opening one belongs to the set.
+  // A ']' right after "[" or "[!" belongs to the set.
   for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
     if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
       found |= byte(pattern[i]) <= byte(c) && byte(c) <= byte(pattern[i + 2]);

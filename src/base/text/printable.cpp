@@ -5,7 +5,7 @@
 namespace profshim {
 namespace {
 
-/// Returns 0 for invalid UTF-8.
+/// Returns the first character's size; 0 = invalid UTF-8.
 std::size_t character(std::string_view text, char32_t& code) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

@@ -12,7 +12,7 @@ template <std::size_t kRoom>
 class ArgList {
  public:
   void clear() { used_ = 0; }
-  /// Does not copy texts.
+  /// Does not copy texts. Drops args beyond kRoom.
   void add(std::string_view key, decltype(Arg::value) value) {
     if (used_ < args_.size()) args_[used_++] = {key, value};
   }

@@ -29,7 +29,7 @@ struct Bandwidth {
 /// Uses the formulas of nccl-tests (doc/PERFORMANCE.md).
 std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ranks, std::int64_t duration_ns);
 
-/// Returned args are valid until the next call, returned names as long as the object.
+/// Returned args are valid until of_operation() or of_kernel() runs again, names as long as the object.
 class NcclOperationArgs {
  public:
   NcclOperationArgs(const Definitions& definitions, std::int64_t world_rank)

@@ -23,7 +23,7 @@ struct Family {
   std::size_t tensors;  // index of the input tensor; with kBoth, input 0 is the output
   std::size_t peer;     // input index of the peer; 0 = none
   std::string_view peer_key;
-  bool work_has_input;  // the backend's range records the same tensors
+  bool work_has_input;  // the backend's range has the input tensors, too
 };
 constexpr Family kFamilies[] = {
     {"allreduce_", "allreduce", Sizes::kSame, 0, 0, "", true},

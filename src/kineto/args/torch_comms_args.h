@@ -17,7 +17,7 @@ bool is_torch_collective(std::string_view op);
 class TorchCommsArgs {
  public:
   TorchCommsArgs(const Definitions& definitions, const spool::View& view) : definitions_(definitions), view_(view) {}
-  /// Requires is_torch_collective(name of `op`). `work`: the backend's range, or null.
+  /// Requires is_torch_collective(name of `op`). `work`: the backend's range ("gloo:all_reduce"), or null.
   std::span<const Arg> of(const Event& op, const Event* work);
 
  private:

@@ -8,12 +8,12 @@
 namespace profshim::kineto {
 
 using Shape = std::vector<std::int64_t>;
-/// One shape if the input is a tensor, one per tensor if a list of tensors, else none.
+/// Shapes of one input: one per tensor of a list, else exactly one, empty for scalars and non-tensors.
 using Shapes = std::vector<Shape>;
 
 /// Reads TorchArgs::dims.
 std::optional<std::vector<Shapes>> read_shapes(std::string_view dims);
-/// Reads TorchArgs::types or TorchArgs::values.
+/// Reads TorchArgs::values.
 std::vector<std::string_view> read_texts(std::string_view list);
 std::uint64_t elements(const Shape& shape);
 

@@ -38,7 +38,7 @@ class DeviceActivity {
   };
   struct StreamKey {
     std::uint16_t device;
-    std::int64_t stream;  // -1 = no single stream
+    std::int64_t stream;  // -1 = no single stream (sync)
     /// Context id; 0 unless two contexts overlap on one stream number. Stream numbers are unique per context only
     /// (cuptiGetStreamIdEx, cupti_activity.h).
     std::uint32_t context = 0;

@@ -1,7 +1,7 @@
 // Makes Kineto's gpu_user_annotation: per range and stream, one span around the activity launched in the range.
 //
-// Steps have no span: torch_tb_profiler would count steps twice. Spans are written before their activity, so that they
-// need not be widened by 1 ns as in Kineto.
+// Steps have no span: torch_tb_profiler would count steps twice. Spans are written before their activity; Kineto
+// widens them by 1 ns instead.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class DeviceAnnotations {
 
   const spool::View& view_;
   std::vector<Range> ranges_;             // outer before inner
-  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: index in ranges_ + 1; 0 = none
   std::map<DeviceActivity::StreamKey, std::vector<Span>> spans_;
   std::unordered_map<const Event*, std::uint64_t> ids_;
 };

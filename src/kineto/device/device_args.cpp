@@ -16,7 +16,7 @@ namespace arg = schema::arg;
 
 constexpr KernelArgs kNoKernelArgs = {};
 
-// The definition may lack the object's braces.
+// `definition.text` may lack the braces.
 std::string object_of(const spool::View& view, const spool::Definition& definition) {
   std::string members(view.string(definition.text, spool::kMaxText));
   if (members.starts_with('{') && members.ends_with('}')) members = members.substr(1, members.size() - 2);

@@ -23,7 +23,7 @@ struct ActivityContext {
   std::span<const Arg> operation;
 };
 
-/// Returned args are valid until the next call.
+/// Returned args are valid until another of_...() call.
 class DeviceArgs {
  public:
   explicit DeviceArgs(const spool::View& view);

@@ -130,7 +130,7 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceActivity::StreamKey key,
   }
 }
 
-// Ranges of different threads may overlap on one stream.
+// Ranges of different threads may overlap on one stream: they need overflow tracks.
 void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, Track& track) {
   Event times = *span.range;
   times.begin = span.begin;

@@ -19,9 +19,9 @@ class DeviceTracks {
   explicit DeviceTracks(const WindowEvents& window);
 
   const std::vector<std::string>& device_properties() const { return args_.properties(); }
-  /// Sets name, category and args of `slice`. They are valid until the next call.
+  /// Sets name, category and args of `slice`, valid until describe_call() or write() runs again.
   void describe_call(const Event& call, TraceEvent& slice);
-  /// Does nothing if `call` launched no activity. Call directly after writing the slice of `call`.
+  /// Does nothing if no activity or sync belongs to `call`. Call directly after writing the slice of `call`.
   void begin_arrow(TraceWriter& out, const Event& call, const TraceEvent& slice);
   void write(TraceWriter& out, const std::function<void()>& written);
 

@@ -9,7 +9,7 @@ namespace profshim::kineto {
 
 void LaunchIndex::add(const Event& call) {
   const std::uint64_t place = view_.slot_of(call);
-  // Beyond 256 GiB, calls are not indexed: their activity becomes orphans.
+  // Calls beyond the first 256 GiB of chunks are not indexed: their activity becomes orphans.
   if (place > std::numeric_limits<std::uint32_t>::max()) return;
   entries_.push_back(std::uint64_t{call.api.correlation} << 32 | place);
 }

@@ -104,7 +104,7 @@ std::int64_t achieved_occupancy_percent(const DeviceLimits& d, const KernelShape
   const std::int64_t fit = blocks_that_fit(d, k);
   if (fit < 0) return -1;
   const double blocks = std::min(static_cast<double>(fit), blocks_per_sm);
-  // std::lround() would make every job process load libm.
+  // Not std::lround(): jobs would load libm.
   return static_cast<std::int64_t>(
       100 * blocks * static_cast<double>(k.threads_per_block) / static_cast<double>(d.max_threads_per_sm) + 0.5);
 }

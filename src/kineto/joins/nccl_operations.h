@@ -27,8 +27,8 @@ class NcclOperations {
     while (last != events_.end() && (*last)->nccl.operation == operation) ++last;
     return {first, last};
   }
-  /// Returns the operations of a non-blocking communicator that launched `kernel` at `launch`; nothing if ambiguous. An
-  /// NCCL thread launches their kernel after the call returned, without external id, before the next operation.
+  /// For non-blocking communicators: an NCCL thread launches `kernel` after the call returned, without external id,
+  /// before the communicator's next operation. Returns the operations that `kernel` does; nothing if ambiguous.
   std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
                                              const NcclOperationArgs& names) const;
   std::span<const Event* const> all() const { return events_; }
@@ -41,7 +41,7 @@ class NcclOperations {
 
  private:
   static constexpr std::int32_t kInProgress = 7;  // ncclInProgress
-  /// An operation whose kernel is launched later, in [begin, end).
+  /// An operation whose kernel an NCCL thread launches in [begin, end).
   struct Late {
     Ticks begin, end;
     std::uint32_t operation;

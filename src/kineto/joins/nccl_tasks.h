@@ -1,4 +1,4 @@
-// Joins tasks of NCCL's profiler plugin to NCCL calls.
+// Joins NCCL calls to what NCCL told its profiler plugin (kNcclTask).
 #pragma once
 
 #include <cstdint>

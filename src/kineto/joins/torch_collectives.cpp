@@ -84,7 +84,7 @@ const TorchCollectives::Collective* TorchCollectives::find(const Event& op) cons
 }
 
 void drop_doubled_comms(const spool::View& view, std::vector<const Event*>& events) {
-  StringId mark = 0;  // id of "record_param_comms"
+  StringId mark = 0;
   const auto is_mark = [&](const Event& e) {
     if (e.hook != HookId::kTorchOperator || e.name == 0) return false;
     if (mark == 0 && view.string(e.name) == kParamComms) mark = e.name;

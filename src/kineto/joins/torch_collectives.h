@@ -11,7 +11,7 @@
 namespace profshim::kineto {
 
 /// Drops PyTorch's record_param_comms around NCCL calls: the trace shows NCCL calls under that name. Takes one thread's
-/// events in order.
+/// events, sorted.
 void drop_doubled_comms(const spool::View& view, std::vector<const Event*>& events);
 
 class TorchCollectives {

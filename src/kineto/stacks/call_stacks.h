@@ -20,7 +20,7 @@ class CallStacks {
  public:
   CallStacks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
 
-  /// Add all stacks before naming: name_addresses() reads the symbols of all files with unnamed frames.
+  /// Add all stacks first: each name_addresses() reads the symbols of all files with unnamed frames.
   void add(StringId stack);
   void name_addresses();
 

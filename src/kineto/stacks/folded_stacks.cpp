@@ -39,7 +39,7 @@ void FoldedStacks::add_thread(const std::vector<const Event*>& events) {
 }
 
 bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {
-  // Ids rise in the order of first recording.
+  // Sorts by id: ids rise in the order of first recording.
   const std::map<StringId, Ticks> in_order(own_time_.begin(), own_time_.end());
   std::string line;
   for (const auto& [stack, ticks] : in_order) {

@@ -1,4 +1,4 @@
-// Stacks of a window with their time, for flame graphs.
+// A window's call stacks with their self times, for flame graphs.
 #pragma once
 
 #include <unordered_map>

@@ -85,32 +85,32 @@ class Checks {
     switch (spec_.steps.source) {
       case StepSource::kSymbol:
         if (empty) {
-          error("steps.pattern", "steps.source", "source = \"symbol\" needs the name of the function",
-                "write pattern = \"my_solver_step\"");
+          error("steps.pattern", "steps.source", "steps.source = \"symbol\" needs the name of a function",
+                "write steps.pattern = \"my_solver_step\"");
         }
         break;
       case StepSource::kKernel:
         if (empty) {
-          error("steps.pattern", "steps.source", "source = \"kernel\" needs the name of a kernel",
-                "write pattern = \"*adam*\", or the name of the optimizer's kernels");
+          error("steps.pattern", "steps.source", "steps.source = \"kernel\" needs the name of a kernel",
+                "write steps.pattern = \"*adam*\", or the name of the optimizer's kernels");
         }
         if (!spec_.activities.cuda) {
           error("capture.activities", "steps.source", "steps.source = \"kernel\" needs the activity \"cuda\"",
-                "add \"cuda\", or take another source");
+                "add \"cuda\" to this list, or change steps.source");
         }
         break;
       case StepSource::kCollective:
         if (empty) {
-          error("steps.pattern", "steps.source", "source = \"collective\" needs the name of the collective",
-                "write pattern = \"MPI_Allreduce\"");
+          error("steps.pattern", "steps.source", "steps.source = \"collective\" needs the name of a collective",
+                "write steps.pattern = \"MPI_Allreduce\"");
         } else if (!pattern_is_a_collective()) {
           error("steps.pattern", "steps.source", "profshim records no function of that name", near_collective());
         }
         break;
       case StepSource::kTime:
         if (spec_.steps.every_ms == 0) {
-          error("steps.every_ms", "steps.source", "source = \"time\" needs the length of a step",
-                "write every_ms = 1000");
+          error("steps.every_ms", "steps.source", "steps.source = \"time\" needs the length of a step",
+                "write steps.every_ms = 1000");
         }
         [[fallthrough]];
       case StepSource::kCudaProfilerApi:
@@ -124,11 +124,12 @@ class Checks {
     }
     if (spec_.steps.source == StepSource::kCudaProfilerApi && spec_.steps.every != 1) {
       error("steps.every", "steps.source",
-            "with source = \"cuda_profiler_api\" each range from cudaProfilerStart to cudaProfilerStop is a step",
-            "remove it; schedule.active puts several ranges into one window");
+            "with steps.source = \"cuda_profiler_api\" each range from cudaProfilerStart to cudaProfilerStop is a step",
+            "remove steps.every; schedule.active puts several ranges into one window");
     }
     if (spec_.steps.every_ms != 0 && spec_.steps.source != StepSource::kTime) {
-      warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "remove it, or set this source");
+      warning("steps.every_ms", "has no effect unless steps.source = \"time\"",
+              "remove it, or write steps.source = \"time\"");
     }
   }
 
@@ -142,7 +143,7 @@ class Checks {
     if (spec_.steps.source == StepSource::kNone) why = "there are no steps";
     if (why != nullptr) {
       error("steps.edge", "steps.source", std::string("\"end\" does not work with this steps.source: ") + why,
-            "write edge = \"begin\"");
+            "write steps.edge = \"begin\"");
     }
   }
 
@@ -162,7 +163,7 @@ class Checks {
     const Schedule& s = spec_.schedule;
     if (s.steps.empty() && given("schedule.warmup") && s.warmup == 0) {
       warning("schedule.warmup", "without warm-up the first recorded step also shows the cost of starting to record",
-              "write warmup = 1");
+              "write schedule.warmup = 1");
     }
     if (spec_.steps.source == StepSource::kNone && !s.steps.empty()) {
       warning("schedule.steps", "has no effect: with steps.source = \"none\" the whole job is one window", "remove it");
@@ -186,7 +187,7 @@ class Checks {
 
   void stacks() {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
-    error("output.export", "output.export", "no stacks are recorded for \"stacks\"",
+    error("output.export", "output.export", "\"stacks\" exports call stacks, but none are recorded",
           "write capture.with_stack = true or capture.native_stack = true");
   }
 

@@ -21,7 +21,7 @@ Problem problem_at(std::string_view text, std::size_t at, const std::string& nam
   return problem;
 }
 
-/// Returns 0 if invalid.
+/// Returns 0 for invalid UTF-8.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };

@@ -48,7 +48,6 @@ KeyRow text_row(std::string key, std::string type, std::string& (*member)(Spec&)
 KeyRow texts_row(std::string key, std::string type, std::vector<std::string>& (*member)(Spec&),
                  std::string_view sentence);
 
-/// `least` is in bytes.
 KeyRow size_row(std::string key, std::uint64_t least, std::uint64_t& (*member)(Spec&), std::string_view sentence);
 
 template <class T>

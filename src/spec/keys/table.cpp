@@ -68,7 +68,7 @@ std::vector<KeyRow> profile_keys() {
           "profile.conflict",
           {{"yield", OnConflict::kYield}, {"refuse", OnConflict::kRefuse}, {"ignore", OnConflict::kIgnore}},
           [](Spec& s) -> OnConflict& { return s.profile.on_conflict; },
-          "if the job's own profiler wants CUPTI: yield to it, refuse it, or ignore it"),
+          "if the job's own profiler wants CUPTI: hand CUPTI over, refuse the profiler, or ignore the conflict"),
       with_short_forms(
           choice_row<LogLevel>("profile.log_level",
                                {{"quiet", LogLevel::kQuiet},
@@ -121,7 +121,7 @@ std::vector<KeyRow> rank_keys() {
           "source of the rank; auto = MPI, else the launcher's variables"),
       choice_row<bool>(
           "ranks.unknown", {{"skip", false}, {"record", true}}, [](Spec& s) -> bool& { return s.ranks.record_unknown; },
-          "action of a process whose rank is unknown"),
+          "whether a process whose rank is unknown records"),
   };
 }
 
@@ -138,7 +138,8 @@ std::vector<KeyRow> step_keys() {
            {"torch", StepSource::kTorch},
            {"time", StepSource::kTime},
            {"none", StepSource::kNone}},
-          [](Spec& s) -> StepSource& { return s.steps.source; }, "source of the steps"),
+          [](Spec& s) -> StepSource& { return s.steps.source; },
+          "kind of event that marks a step; none = the whole job is one window"),
       text_row(
           "steps.pattern", "pattern", [](Spec& s) -> std::string& { return s.steps.pattern; },
           "name of the range, function, kernel or collective that marks a step: * ? [a-z]"),
@@ -150,10 +151,10 @@ std::vector<KeyRow> step_keys() {
           "number of markers in one step"),
       integer_row(
           "steps.every_ms", 0, kAny / 1000000, +[](Spec& s) -> std::int64_t& { return s.steps.every_ms; },
-          "length of a step in milliseconds for source = \"time\""),
+          "length of a step in milliseconds for steps.source = \"time\""),
       integer_row(
           "steps.min_interval_ms", 0, kAny / 1000000, +[](Spec& s) -> std::int64_t& { return s.steps.min_interval_ms; },
-          "markers that follow the last one sooner than this are not counted"),
+          "a marker sooner than this after the last counted marker is not counted"),
       choice_row<bool>(
           "steps.numbering", {{"relative", false}, {"absolute", true}},
           [](Spec& s) -> bool& { return s.steps.absolute; },
@@ -214,7 +215,7 @@ std::vector<KeyRow> capture_keys() {
           "record Python's stack at each collective and at PyTorch's operators"),
       boolean_row(
           "capture.native_stack", [](Spec& s) -> bool& { return s.native_stack; },
-          "record the stack of C and C++ functions at the same calls, by libunwind"),
+          "record the stack of C and C++ functions at each collective and at PyTorch's operators, by libunwind"),
       integer_row(
           "capture.stack_every", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.stack_every; },
           "record a stack at every Nth operator of a thread; 0 = at collectives only"),
@@ -247,12 +248,12 @@ std::vector<KeyRow> limit_keys() {
       with_short_forms(size_row(
                            "limits.host_memory", recorder::kLeastMemory,
                            [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; },
-                           "maximum memory of a recording, per process"),
+                           "maximum host memory of a recording, per process"),
                        "PROFSHIM_MEM"),
       window_seconds_row(),
       size_row(
           "limits.trace_size", std::uint64_t{64} << 10, [](Spec& s) -> std::uint64_t& { return s.limits.trace_size; },
-          "maximum size of a trace before compression; the window is closed when it is reached"),
+          "maximum size of a trace before compression; at this size its window is closed"),
       integer_row(
           "limits.total_traces", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.total_traces; },
           "maximum number of traces that one rank writes in a run"),
@@ -261,12 +262,13 @@ std::vector<KeyRow> limit_keys() {
           "maximum number of PyTorch's allocations and releases in a trace; later ones are left out and counted"),
       size_row(
           "limits.disk_free", 0, [](Spec& s) -> std::uint64_t& { return s.limits.disk_free; },
-          "no window is opened if the disk has less free space"),
+          "minimum free space on the disk of output.folder; with less, no window is opened or written"),
       choice_row<OnLimit>(
           "limits.on_limit",
           {{"close_window", OnLimit::kCloseWindow}, {"drop_new", OnLimit::kDropNew}, {"drop_old", OnLimit::kDropOld}},
           [](Spec& s) -> OnLimit& { return s.limits.on_limit; },
-          "if memory is full: close the window and save it, drop the newest events, or drop the oldest"),
+          "if there is no memory for more events: close the window and save it, drop the newest events, or drop the "
+          "oldest"),
       text_row(
           "limits.spool_folder", "path", [](Spec& s) -> std::string& { return s.limits.spool_folder; },
           "folder of the spools, which hold events until they are written; empty = /dev/shm. On a disk, a full "
@@ -294,7 +296,8 @@ std::vector<KeyRow> output_keys() {
       choice_row<Overwrite>(
           "output.overwrite", {{"false", Overwrite::kNo}, {"true", Overwrite::kYes}, {"new", Overwrite::kNew}},
           [](Spec& s) -> Overwrite& { return s.output.overwrite; },
-          "if the folder holds traces of another run: refuse, replace them, or make a numbered sibling", {}, true),
+          "if output.folder holds traces of another run: do not record, replace them, or use a numbered sibling folder",
+          {}, true),
       integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),

@@ -13,7 +13,7 @@ namespace profshim::spec {
 namespace {
 
 constexpr std::size_t kMostProblems = 100;
-/// For each position, the library counts lines from the start of the text.
+/// Later values get no line: finding a position takes linear time.
 constexpr std::size_t kMostPositions = 256;
 
 std::string_view line_of(std::string_view text, int line) {
