@@ -35,7 +35,7 @@ constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
 std::vector<Kernel> kernels;
 std::map<int, long> of_kind;
-std::map<unsigned, long> of_callback;       // calls by callback id
+std::map<unsigned, long> of_callback;       // call records by callback id
 std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by pushed id
 std::map<CUptiResult, long> of_ending;      // buffers by the result after their last record
 long buffers = 0, on_callers_thread = 0;
