@@ -7,7 +7,7 @@
 //   nccl TRACE                     NCCL kernels have the arguments of their collective
 //   one_rank TRACE                 with one rank: NCCL's kernels are launched inside NCCL calls
 //   graphs TRACE OUTPUT            every graph launch has all its nodes
-//   memory TRACE OUTPUT            allocations and releases per step equal these lines
+//   memory TRACE OUTPUT            allocations and releases per step equal "per_step" lines
 //   off_after TRACE LOG            time from the last device activity until CUPTI was off
 //   hosted TRACE OUTPUT            host calls that launch, without device activity (no CUPTI)
 // Exit status 1 if a line "FAILED: ..." was printed, 2 for wrong usage.

@@ -29,7 +29,7 @@ namespace {
 struct Kernel {
   std::uint64_t start, end;
   std::uint32_t correlation;
-  int grid;  // number of blocks, different for each launch
+  int grid;  // number of blocks; tells launches apart
 };
 constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;

@@ -1,4 +1,4 @@
-// Without a GPU, the real NCCL refuses every call, but each call passes its hook.
+// Without a GPU, the real NCCL refuses every call, but each call passes the library's hook.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

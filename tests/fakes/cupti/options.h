@@ -59,8 +59,8 @@ struct Options {
   /// Nodes of graphs instantiated before the first enable have no records (torch.profiler._utils._init_for_cuda_graphs
   /// works around it).
   const bool old_graphs = number("FAKE_CUPTI_OLD_GRAPHS") != 0;
-  /// Except in the first session, nodes have the correlation id of the graph launch before theirs (13.0.85: kineto#1165,
-  /// fixed in 13.1 update 1).
+  /// Except in the first session, nodes have the correlation id of the graph launch before theirs (13.0.85:
+  /// kineto#1165, fixed in 13.1 update 1).
   const bool graph_sessions = number("FAKE_CUPTI_GRAPH_SESSIONS") != 0;
   /// After N nodes of graphs, the next node ends before it begins and all later nodes have times of 0 (parcagpu#23: 1
   /// and 100,196 of 100,197 kernels, when the pool of device buffers ran out).

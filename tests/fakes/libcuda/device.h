@@ -149,8 +149,8 @@ enum Result : int {
   kCaptureUnsupported = 900,
 };
 
-/// The simulator's interface; thread-safe. Stream handles null, 1 (legacy) and 2 (per thread) mean the default stream of
-/// the current context.
+/// The simulator's interface; thread-safe. Stream handles null, 1 (legacy) and 2 (per thread) mean the default stream
+/// of the current context.
 class Device {
  public:
   /// The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
