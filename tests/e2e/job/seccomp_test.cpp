@@ -97,7 +97,7 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
                    row.call->numbers, std::to_string(kCalls)};
     const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
-    // Otherwise Open MPI starts a daemon, which may hang under the filter and outlive the job.
+    // Without this variable, Open MPI starts a daemon, which may hang under the filter and outlive the job.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
     // With these variables, Open MPI needs no mkdir().
     job.environment.emplace_back("TMPDIR", scratch.path());

@@ -1,6 +1,6 @@
 // One client of the fake CUPTI: the process, or a subscriber (13.2 and later).
 //
-// It follows the notes in cupti_activity.h on the functions and attributes in parentheses:
+// Clients follow the notes in cupti_activity.h on the functions and attributes in parentheses:
 // - Records go into one buffer per thread (since 13.0), or into one for all calls and one for the device
 //   (CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER).
 // - The record of a kernel, copy or memset is in its buffer from the launch on, incomplete until the activity ends.
