@@ -54,11 +54,10 @@ static void measure(const char* name, void (*call)(int)) {
   printf("%s %.2f\n", name, best);
 }
 
-/* Call this function before measure(). */
 static void begin_measuring(void) {
   records = aligned_alloc(64, sizeof(struct record) * kSlots);
   memset(records, 1, sizeof(struct record) * kSlots);
-  usleep(200000); /* a recorder makes its buffers ready meanwhile */
+  usleep(200000); /* a recorder prepares its buffers meanwhile */
   measure("floor", floor_call);
 }
 

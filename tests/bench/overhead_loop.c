@@ -1,4 +1,4 @@
-/* overhead_loop mpi|nvtx COUNT: prints the nanoseconds of one turn of the loop in the fastest slice. */
+/* overhead_loop mpi|nvtx COUNT: prints the nanoseconds of one turn of the loop in the fastest of 50 slices. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,9 +15,9 @@ namespace {
 using namespace profshim;
 
 constexpr std::uint32_t kKernels = 1'000'000, kStreams = 4;
-constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, the kernel's second event
+constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, the kernel's continuation
 constexpr std::uint32_t kChunks = kEventsEach * kKernels / spool::kEventsPerChunk + 64;
-constexpr std::uint32_t kBatch = 4000;  // kernels in one buffer, launches in another
+constexpr std::uint32_t kBatch = 4000;  // kernels, or launches, per buffer
 constexpr std::uint32_t kBuffers = 32;  // filled before each measurement
 
 std::int64_t cpu_ns() {

@@ -1,4 +1,4 @@
-// Readers must agree on an input. Traces written from it must be readable.
+// Readers must agree on an input. Traces written from an input must be readable.
 #pragma once
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ inline void fuzz_event(std::string_view bytes) {
   };
   std::ostringstream one, other;
   const bool first = read("", one), second = read(R"({"ph":"M"},)", other);
-  // If the input has no event, the comma before it is invalid.
+  // If the input has no event, the comma before the input is invalid.
   if (first && !one.str().empty() && (!second || one.str() != other.str())) std::abort();
 }
 

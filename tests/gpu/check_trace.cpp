@@ -2,12 +2,12 @@
 //   counts TRACE OUTPUT            device activities per step equal the lines "per_step NAME COUNT"
 //   whole TRACE                    every device activity has a launch, and every launch has an activity
 //   steps TRACE FIRST LAST         steps FIRST to LAST, no others
-//   length TRACE NAME NS PERCENT   duration of the kernels called NAME
+//   length TRACE NAME NS PERCENT   durations of kernels whose name contains NAME
 //   same TRACE OTHER PERCENT       the same kernels per step, with the same total time
 //   nccl TRACE                     NCCL kernels have the arguments of their collective
 //   one_rank TRACE                 with one rank: NCCL's kernels are launched inside NCCL calls
 //   graphs TRACE OUTPUT            every graph launch has all its nodes
-//   memory TRACE OUTPUT            allocations and releases per step
+//   memory TRACE OUTPUT            allocations and releases per step equal "per_step" lines
 //   off_after TRACE LOG            time from the last device activity until CUPTI was off
 //   hosted TRACE OUTPUT            host calls that launch, without device activity (no CUPTI)
 // Exit status 1 if a line "FAILED: ..." was printed, 2 for wrong usage.
@@ -149,7 +149,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // longest time of an activity before its launch
+  std::int64_t earliest_ns = 0;  // longest time from an activity to its launch
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);

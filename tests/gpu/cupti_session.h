@@ -29,13 +29,13 @@ namespace {
 struct Kernel {
   std::uint64_t start, end;
   std::uint32_t correlation;
-  int grid;  // number of blocks, different for each launch
+  int grid;  // number of blocks; tells launches apart
 };
 constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
 std::vector<Kernel> kernels;
 std::map<int, long> of_kind;
-std::map<unsigned, long> of_callback;       // calls by callback id
+std::map<unsigned, long> of_callback;       // call records by callback id
 std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by pushed id
 std::map<CUptiResult, long> of_ending;      // buffers by the result after their last record
 long buffers = 0, on_callers_thread = 0;

@@ -1,5 +1,5 @@
-// This libcupti logs calls that enable, disable or flush, and forwards to libcupti.so.13. Lines of CUPTI_WATCH_LOG have
-// begin (CLOCK_REALTIME) and length in ns, thread, function, two arguments, result.
+// This libcupti logs the calls below and forwards them to libcupti.so.13, which handles all others. Lines of
+// CUPTI_WATCH_LOG have begin (CLOCK_REALTIME) and length in ns, thread, function, two arguments, result.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>

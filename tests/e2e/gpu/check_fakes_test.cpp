@@ -63,7 +63,7 @@ class GpuCheckOnFakes : public NeedsNvtx {
   }
 
   std::string results() const { return text_of_file(scratch_ / "out/RESULTS-section.md"); }
-  /// Columns: 1 result, 2 seconds, 3 key number.
+  /// Columns of the results table: 1 result, 2 seconds, 3 key number.
   std::string cell(const std::string& check, int column) const {
     std::istringstream text(results());
     for (std::string line; std::getline(text, line);) {

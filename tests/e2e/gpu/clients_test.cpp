@@ -26,7 +26,7 @@ bool says(const GpuRun& run, const std::string& text) {
   return run.traces.at(0).property("problems").find(text) != std::string::npos;
 }
 
-// torch.profiler._utils._init_for_cuda_graphs makes an empty session without a flush.
+// torch.profiler._utils._init_for_cuda_graphs makes an empty CUPTI session without a flush.
 TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   const GpuRun run = client({"300", "1", "noflush"});
 
@@ -36,7 +36,7 @@ TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
 
-// Calls to a static copy of CUPTI pass no hook.
+// The library has no hook in a static copy of CUPTI.
 TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
   const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
   const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);
@@ -156,8 +156,8 @@ TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
 // While a subscriber exists, CUPTI refuses the per-process functions that Kineto uses.
 TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
-  // The library records the kernels before the client's sessions. With "noflush" it also records from 1.5 s after the
-  // sessions, and with "callbacks" it records all kernels.
+  // The library records the kernels before the client's sessions, those after a pause that follows the sessions
+  // ("noflush", "clock"), and those beside a client that only subscribes ("callbacks").
   const std::pair<const char*, std::size_t> wanted[] = {
       {"", 100}, {"noflush", 200}, {"clock", 200}, {"callbacks", 400}};
   for (const auto& [how, least] : wanted) {

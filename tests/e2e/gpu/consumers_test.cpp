@@ -87,7 +87,7 @@ class FakeJob : public testing::Test {
     return (*scratch_ / folder) + "/step" + std::to_string(kFirst);
   }
 
-  /// Each step begins with a copy.
+  /// Each step begins with its only copy.
   static std::vector<Ran> work_of_steps(int rank) {
     std::vector<Ran> all = read_timeline(*scratch_ / ("traces.t" + std::to_string(rank)));
     std::sort(all.begin(), all.end(), [](const Ran& a, const Ran& b) { return a.correlation < b.correlation; });

@@ -62,7 +62,7 @@ TEST(GpuMachines, AResetDeviceIsRecordedInItsNewContext) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// CUPTI needs a driver of at least its own major version.
+// CUPTI needs a driver of at least CUPTI's own CUDA major version.
 TEST(GpuMachines, DriverTooOldForCuptiIsReported) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_DRIVER", "11080"}}, "cuda12/libcupti.so.12");
 

@@ -33,7 +33,7 @@ TEST(GpuRecover, RecoversTheKernelsOfAKilledJob) {
                      {"FAKE_CUDA_TIMELINE", scratch / "timeline"},
                      {"FAKE_CUDA_KERNEL_NS", "50000"},
                      {"PROFSHIM_SPEC", scratch.write("s.toml", record_all_spec(scratch / "traces"))}};
-  // 40000 kernels take 2 s. CUPTI returns its buffers every second.
+  // 40000 kernels take 2 s. The library flushes CUPTI every second.
   job.while_running = [&](int pid) {
     const std::int64_t patience_until_ns = monotonic_ns() + 40'000'000'000;
     while (lines_of(scratch / "timeline") < 40000 && monotonic_ns() < patience_until_ns) usleep(20000);

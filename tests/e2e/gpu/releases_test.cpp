@@ -55,7 +55,7 @@ TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   }
 }
 
-// The library must wait for the kernel's record longer than 0.3 s.
+// The library must wait for the kernel's record longer than kGrace_ns of launch_tracker.cpp.
 TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   GpuJob job;
   job.program = "long_kernel";
@@ -68,7 +68,7 @@ TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// Until the device has caught up, every CUPTI buffer has an incomplete record.
+// Until the device has caught up, every CUPTI buffer has an incomplete record, so CUPTI returns none.
 TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   // The device takes 5 ms for a step that takes the host 3 ms.
   GpuJob job;
@@ -112,7 +112,7 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// With FAKE_CUPTI_SYNCHRONIZES, enabling CUPTI waits until the device is idle, at the job's end.
+// Enabling CUPTI waits until the device is idle, at the job's end.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
   GpuJob job;
   job.program = kJob;

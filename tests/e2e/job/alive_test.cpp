@@ -51,7 +51,7 @@ Job endless(const ScratchFolder& scratch, const std::string& folder, const std::
   return job;
 }
 
-/// Kills the job once `condition` holds.
+/// Kills the job once `condition` holds. Fails the test after 30 s.
 bool run_until(Job job, const std::function<bool()>& condition) {
   bool held = false;
   job.while_running = [&](int pid) {
@@ -175,7 +175,7 @@ TEST_F(Alive, RecoverLeavesAJobOfAnotherPidNamespaceAlone) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// Another host name may name the same machine.
+// A job under another host name may run on this machine.
 TEST_F(Alive, JobUnderAnotherHostNameIsExamined) {
   Job job = endless(scratch_, "run", record_all_spec(folder("run")));
   job.command.insert(job.command.begin(), {"unshare", "--uts", "sh", "-c", "hostname elsewhere && exec \"$@\"", "sh"});

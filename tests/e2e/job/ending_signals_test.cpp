@@ -132,7 +132,7 @@ TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
     const Both both = run_in(scratch, job);
 
     EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
-    // After two signals, Open MPI 4's launcher ends before its ranks. Open MPI 5's launcher kills its ranks.
+    // After the second signal, Open MPI 4's launcher ends before its ranks, and Open MPI 5's kills its ranks.
     for (int i = 0; i < 1000 && read_folder(scratch / "traces").size() < 2; ++i) usleep(10'000);
     if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
     const auto traces = read_folder(scratch / "traces");

@@ -32,7 +32,7 @@ std::vector<Ending> endings_here() {
   return endings;
 }
 
-// A launcher may end before the ranks that it has killed.
+// A launcher may end before the ranks that it kills.
 Outcome recover_when_gone(const std::string& folder) {
   constexpr double kLimitSeconds = 20;
   Outcome recover;
@@ -71,7 +71,7 @@ class EndingOfARank : public testing::TestWithParam<Ending> {
   std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
 };
 
-// A launcher would change the exit status.
+// Uses no launcher, which would change the exit status.
 TEST_P(EndingOfARank, IsUnchangedAndKeepsTheRecording) {
   const ScratchFolder scratch;
   Job job{.command = {program(), GetParam().how, std::to_string(kCalls)}};

@@ -234,7 +234,7 @@ void write_spool(const std::string& path, uid_t owner) {
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
 }
 
-// `recover` also runs as root, who may read every file.
+// `recover` also runs as root, who may read every linked file.
 TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65533-rank0-1-1.spool";
   fs::create_directory(spools);

@@ -12,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-// Bash's pids differ between runs.
+// Bash prints pids, which differ between runs.
 std::string normalised(std::string text, const std::string& path) {
   for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at))
     text.replace(at, path.size(), "SCRATCH");
@@ -149,7 +149,7 @@ std::vector<Program> programs_here() {
 
 class Unnoticed : public testing::TestWithParam<Program> {};
 
-// Starts workers as data loaders do. Python's start method "spawn" needs a script file.
+// Starts workers as data loaders do, from a file, which Python's start method "spawn" needs.
 const char* const kPool = R"(
 import multiprocessing as m, sys, time
 def square(x): return x * x
@@ -182,7 +182,7 @@ std::vector<std::string> all_endings() {
   std::vector<std::string> endings = {"return", "exit", "_exit", "_Exit", "quick_exit", "abort"};
   for (const int number :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
-    endings.push_back(std::to_string(number));  // all signals except those that stop a process
+    endings.push_back(std::to_string(number));  // no signal that stops a process; two real-time signals
   return endings;
 }
 INSTANTIATE_TEST_SUITE_P(Hygiene, EndsAsItWould, testing::ValuesIn(all_endings()));

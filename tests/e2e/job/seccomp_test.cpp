@@ -97,9 +97,9 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
                    row.call->numbers, std::to_string(kCalls)};
     const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
-    // Without this, Open MPI starts a daemon, which may hang under the filter and outlive the job.
+    // Without this variable, Open MPI starts a daemon, which may hang under the filter and outlive the job.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
-    // Without these, Open MPI needs mkdir().
+    // With these variables, Open MPI needs no mkdir().
     job.environment.emplace_back("TMPDIR", scratch.path());
     job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
     job.preload = false;

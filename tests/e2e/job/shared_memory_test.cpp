@@ -20,7 +20,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kRoomy = 320 * kMiB;  // size of /dev/shm, of which a spool takes an eighth
+constexpr std::uint64_t kRoomy = 320 * kMiB;  // size of /dev/shm, of which spools take an eighth at most
 
 std::uint64_t free_bytes() {
   struct statvfs s {};
@@ -42,7 +42,7 @@ bool has_spool() {
   return false;
 }
 
-// A spool without chunks takes 6 MiB.
+// A spool takes 6 MiB before it has chunks.
 bool spool_has_chunks() {
   for (const std::string& file : files_below("/dev/shm")) {
     struct stat s {};

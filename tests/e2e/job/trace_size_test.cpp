@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// Returns the trace's size divided by the limit, or 0 without a trace.
+// Returns the size of the job's trace divided by the limit, or 0 without a trace.
 double filled(Job job, double limit_mib, const std::string& settings) {
   const ScratchFolder scratch;
   job.folder = scratch.path();

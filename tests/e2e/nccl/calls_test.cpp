@@ -1,4 +1,4 @@
-// Without a GPU, the real NCCL refuses every call, but each call passes its hook.
+// Without a GPU, the real NCCL refuses every call, but each call passes the library's hook.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -169,7 +169,7 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
   for (const auto& [name, result] : printed_results(ran.outcome.out)) {
-    if (name == "ncclGetUniqueId") continue;  // no NVTX range; rank still unknown
+    if (name == "ncclGetUniqueId") continue;  // pushes no NVTX range
     ASSERT_EQ(calls.count(name), 1U) << name;
     EXPECT_EQ(calls.at(name).size(), 1U) << name;
   }

@@ -48,7 +48,7 @@ class NcclGroups : public ::testing::Test {
 TEST_F(NcclGroups, CommunicatorHasOneIdentityOnAllItsRanks) {
   std::vector<const SeenEvent*> reduces[2];
   for (int rank = 0; rank < 2; ++rank) reduces[rank] = operations(traces_[static_cast<std::size_t>(rank)], "allreduce");
-  for (const auto& of_rank : reduces) ASSERT_EQ(of_rank.size(), 4U);  // on both, own, again, both in nccl_groups.cpp
+  for (const auto& of_rank : reduces) ASSERT_EQ(of_rank.size(), 4U);  // on nccl_groups.cpp's both, own, again, both
   const auto id = [&](int rank, std::size_t i) { return reduces[rank][i]->args.at("Process Group Name"); };
   EXPECT_EQ(id(0, 0), id(1, 0));
   EXPECT_EQ(id(0, 0), id(0, 3));

@@ -21,7 +21,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 class NcclProfiler : public ::testing::Test {
  protected:
-  /// `preload` follows the library in LD_PRELOAD. `environment` overrides other variables.
+  /// `preload` follows profshim in LD_PRELOAD. `environment` overrides other variables.
   void record(int interface, const std::string& spec, const Environment& environment = {},
               const std::string& program = "nccl_profiled", const std::string& preload = "") {
     const std::string fakes = built("tests/fakes/cuda13/libnccl.so.2");
@@ -140,7 +140,7 @@ TEST_P(NcclProfilerSinceV5, CallsLaunchedByNcclsThreadAreJoined) {
 
 INSTANTIATE_TEST_SUITE_P(Interface, NcclProfilerSinceV5, ::testing::Values(5, 6));
 
-// Interface v4 does not say to which call a task belongs.
+// Interface v4 does not tell which NCCL call a task belongs to.
 TEST_F(NcclProfiler, V4IsJoinedIfACallHasOneTask) {
   record(4, kOn);
 

@@ -6,7 +6,7 @@ namespace profshim::e2e {
 
 std::string shim_path();
 std::string tool_path();
-/// `relative` is a path below build/. Fails the test if the program is not built.
+/// `relative` is a path below build/.
 std::string built(const std::string& relative);
 bool on_path(const std::string& name);
 

@@ -29,7 +29,7 @@ struct GpuRun {
   std::vector<SeenTrace> traces;        // sorted by path
   std::vector<Ran> timeline;
   std::map<std::string, std::uint64_t> cupti;  // final counters of the fake CUPTI: "records_10", "dropped", ...
-  std::vector<int> left_enabled;               // activity kinds
+  std::vector<int> left_enabled;               // activity kinds at exit
   std::vector<std::string> cupti_calls;        // such as "cuptiActivityEnable 10 0"
 
   std::vector<const Ran*> ran(const std::string& kind) const;

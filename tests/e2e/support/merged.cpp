@@ -12,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-/// Sets `at` to npos if `line` lacks `key`.
+/// `at` and `end` delimit the number; `at` is npos if `line` lacks `key`.
 double number_behind(const std::string& line, const std::string& key, std::size_t& at, std::size_t& end) {
   at = line.find("\"" + key + "\":");
   if (at == std::string::npos) return 0;

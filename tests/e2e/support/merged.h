@@ -16,20 +16,20 @@ struct Arrow {
 };
 /// Returns the flow arrows between ranks, by flow id.
 std::map<std::int64_t, Arrow> arrows(const SeenTrace& trace);
-/// Returns the innermost slice that covers the time of `at` on the same thread.
+/// Returns the innermost slice that covers the time of `at` on `at`'s thread.
 const SeenEvent* slice_at(const SeenTrace& trace, const SeenEvent& at);
 
 struct Shift {
   double offset_us = 0, drift_ppm = 0;
-  double began_ns = 0;  // by the shifted clock
+  double began_ns = 0;  // first event's time by the shifted clock
 };
-/// Copies a trace as if recorded by a clock that is `offset_us` behind at first and gains `drift_ppm`.
+/// Copies a trace as if its clock were `offset_us` behind at first and gained `drift_ppm`.
 Shift write_shifted(const std::string& from, const std::string& to, double offset_us, double drift_ppm);
 
 struct Placed {
   std::string clock;
-  double moments = 0, error_us = 0;
-  double mistake_us = 0;  // distance from the true offset
+  double moments = 0, error_us = 0;  // as `merge` reports
+  double mistake_us = 0;             // reported minus true offset
 };
 Placed placed(const SeenTrace& merged, int rank, const Shift& shift);
 

@@ -17,7 +17,7 @@ Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command) {
   job.limit_seconds = 120;
   if (mpi == Mpi::kOpenMpi) {
     job.command = {"mpirun.openmpi", "--oversubscribe", "--bind-to", "none"};
-    // One host needs no network. RMA windows need vader's direct copies between processes.
+    // "self,vader" uses no network. RMA windows need vader's direct copies between processes.
     job.environment = {{"OMPI_MCA_btl", "self,vader"}};
     if (geteuid() == 0) {
       job.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");

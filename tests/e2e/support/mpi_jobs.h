@@ -10,9 +10,7 @@ namespace profshim::e2e {
 
 enum class Mpi { kOpenMpi, kMpich };
 std::string to_string(Mpi mpi);
-/// The job may oversubscribe the cores and run as root.
 Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command);
-/// Fails the test if no MPI is installed.
 std::vector<Mpi> installed_mpis();
 
 /// Reads lines that tests/apps print: {"rank":R,"function":"MPI_X","count":N}.

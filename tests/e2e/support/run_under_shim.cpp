@@ -133,7 +133,7 @@ Outcome run(const Job& job) {
     const bool open = read_some(out, err, outcome, 20);
     if (!ended && waitpid(pid, &status, open ? WNOHANG : 0) == pid) ended = true, ended_at = SteadyClock::now();
     if (ended && !open) break;
-    // A background child may hold the streams open.
+    // A child that outlives the job may hold the streams open.
     if (ended && seconds_since(ended_at) > 5) break;
     const double elapsed = seconds_since(start);
     if (!ended && elapsed > job.limit_seconds) {

@@ -7,7 +7,7 @@
 
 namespace profshim::e2e {
 
-/// Runs with the tests' environment, minus PROFSHIM* variables, plus `environment`.
+/// A job gets the tests' environment, minus PROFSHIM* variables, plus `environment`.
 struct Job {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
@@ -21,13 +21,12 @@ struct Job {
 
 struct Outcome {
   std::string out, err;
-  int exit_status = -1;  // -1: ended by a signal
+  int exit_status = -1;  // -1: did not exit
   int signal = 0;
   bool timed_out = false;
   double seconds = 0;
   /// "exit 0", "signal 9" or "timed out".
   std::string ending() const;
-  /// The library's lines on stderr.
   std::vector<std::string> shim_lines() const;
 };
 Outcome run(const Job& job);
@@ -35,7 +34,7 @@ struct Both {
   Outcome without, with;
 };
 Both run_both(Job job);
-/// Expects exit status 0 and equal output.
+/// Expects exit status 0 and equal stdout.
 void expect_same(const Both& both);
 Job shell(const std::string& text);
 /// Runs the profshim command without the library.

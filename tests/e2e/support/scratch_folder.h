@@ -5,7 +5,6 @@
 
 namespace profshim::e2e {
 
-/// The destructor removes the folder with its contents.
 class ScratchFolder {
  public:
   ScratchFolder();

@@ -36,13 +36,14 @@ enum class Launch {
   kFourRanks  // four processes with torchrun's variables
 };
 
-/// `command` is a script of tests/apps_torch with its arguments. `keys` is added to PROFSHIM_SET. Traces go to
+/// `command` is a script of tests/apps_torch with arguments. `keys` is added to PROFSHIM_SET. Traces go to
 /// scratch / "traces".
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
 /// Returns operator counts that operator_counts.py wrote.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
-/// Returns "name: ours, theirs" for each difference. Ignores gloo's events, because torch.profiler may miss the last.
+/// Returns "name: ours, theirs" for each difference. Ignores steps, and gloo's events, of which torch.profiler
+/// may miss the last.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
 
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);

@@ -64,7 +64,7 @@ TEST(Convert, EveryEventIsARowInParquet) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// sums_with_duckdb.py runs the queries of the documentation.
+// sums_with_duckdb.py runs the documentation's queries.
 TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps/openmpi/ring_isend"), "20"});

@@ -205,7 +205,7 @@ TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   for (const Mpi mpi : installed_mpis()) {
     const MemoryCgroup cgroup(mib * kMiB);
     if (!cgroup.why_not().empty()) GTEST_SKIP() << cgroup.why_not();
-    // The job fills 84 % of the cgroup. Open MPI itself needs 40 MiB more.
+    // The job fills 84 % of the cgroup, with 40 MiB that Open MPI itself needs.
     const std::uint64_t needed = mib * 84 / 100 - (mpi == Mpi::kOpenMpi ? 40 : 0);
     const Environment row{"cgroup", {"touch", std::to_string(needed), std::to_string(2 * kCalls)}, [&cgroup](auto&) {
                             return cgroup.enter();

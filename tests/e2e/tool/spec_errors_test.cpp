@@ -26,7 +26,7 @@ std::vector<std::string> bad_specs() {
   return paths;
 }
 
-// The error may be in an included file.
+// The error may be in a file that `spec` includes.
 std::string file_of_the_mistake(const std::string& spec) {
   const std::string expected = text_of_file(fs::path(spec).replace_extension(".expected").string());
   return expected.substr(0, expected.find(".toml")) + ".toml";

@@ -135,7 +135,7 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   }
 }
 
-// A parent without a rank may be a launcher.
+// A parent without a rank may be the launcher of several ranks.
 TEST(TorchPrograms, ChildOfAProcessWithoutARankIsNoJob) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// Processes learn their rank late: Lightning restarts its program, and Ray starts workers first.
+// Processes learn their rank late: Lightning restarts its program, and Ray starts workers without a rank.
 #include <gtest/gtest.h>
 
 #include <set>

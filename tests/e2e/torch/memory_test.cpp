@@ -17,7 +17,7 @@ Job training(const ScratchFolder& scratch, const std::string& arguments, bool pr
                    std::string("capture.profile_memory=") + (profile_memory ? "true" : "false"));
 }
 
-/// Times and process ids differ between runs, so all digits are removed.
+/// Removes all digits, because times and process ids differ between runs.
 std::string jobs_own(const std::string& err) {
   std::istringstream lines(err);
   std::string own;
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// c10 prints a warning for an address that its own table does not have.
+// With c10's own memory profiling on, c10 would warn about each unknown address.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -65,7 +65,7 @@ TEST_F(TorchRpc, RequestsHaveNames) {
   }
 }
 
-// Both workers use the clock of one host.
+// Both workers run on one host and use one clock.
 TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
   constexpr std::int64_t kClocksDiffer = 200'000;
   int joined = 0, inside = 0;

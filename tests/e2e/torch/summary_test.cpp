@@ -62,7 +62,7 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   Job job = torch_job(scratch, Launch::kAlone, "profiler/key_averages.py " + scratch.path() + " " + what);
   job.preload = false;
   const Outcome outcome = run(job);
-  // The profiler of Debian's PyTorch 2.6 crashes with stacks.
+  // The profiler of Debian's PyTorch 2.6 crashes when recording stacks.
   if (outcome.ending() == "signal 11") return {};
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   std::vector<std::string> command = {"summary",  scratch / "trace.json", "--sort-by", "none", "--row-limit", "-1",

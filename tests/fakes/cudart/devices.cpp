@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kPropertiesBytes =
     FAKE_CUDART_VERSION >= 13000 ? 1008 : (FAKE_CUDART_VERSION >= 12000 ? 1032 : 728);
 
-/// Sets only the fields of cudaDeviceProp that programs print. Some offsets changed in CUDA 13.
+/// Sets only the fields of cudaDeviceProp that programs print.
 void fill_properties(char* out, int ordinal) {
   const auto put = [&](std::size_t offset, auto value) { std::memcpy(out + offset, &value, sizeof value); };
   std::memset(out, 0, kPropertiesBytes);

@@ -37,7 +37,7 @@ constexpr bool needs_context(std::string_view function) {
          !function.starts_with("cudaRuntimeGetVersion");
 }
 
-/// Ends an API function. cudaGetLastError then returns `result`.
+/// Ends an API function. cudaGetLastError returns failures, except cudaErrorNotReady.
 inline int leave(ApiCall& call, int result) {
   if (result != 0 && result != fake::kNotReady) last_error = result;
   return call.returns(result);

@@ -49,7 +49,7 @@ Reserved Client::write_record(BufferSlot& slot, std::uint32_t kind, const void* 
     const std::lock_guard requested_lock(requested_lock_);
     if (!requested_.insert(buffer.data).second) counters_.shared++;
   }
-  // A client that reads newer fields past the end of an older record sees this pattern.
+  // Fields that releases after 13.0 add to a record keep this pattern.
   std::memset(buffer.data + buffer.used, 0xEE, bytes);
   std::memcpy(buffer.data + buffer.used, record, std::min(bytes, record_size));
   const Reserved place{slot.buffer, buffer.used};

@@ -34,7 +34,7 @@ int Client::register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscri
 int Client::register_timestamp(Timestamp timestamp) {
   if (number("FAKE_CUPTI_NO_CLOCK")) return kNotSupported;
   if (timestamp_ != nullptr && options_.head_clock != 0) ++registered_again_;
-  // This anchor and a later one give the rate of the client's clock.
+  // This anchor and a later anchor give the rate of the client's clock.
   timestamp_ = timestamp;
   std::tie(clock_anchor_, realtime_anchor_) = anchor();
   const std::lock_guard lock(order_lock_);

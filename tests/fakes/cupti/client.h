@@ -1,15 +1,15 @@
 // One client of the fake CUPTI: the process, or a subscriber (13.2 and later).
 //
-// It behaves as notes in cupti_activity.h say; parentheses name the function or attribute that has the note:
-// - Records go into one buffer per thread (13.0), or one for all calls and one for the device
+// Clients follow the notes in cupti_activity.h on the functions and attributes in parentheses:
+// - Records go into one buffer per thread (since 13.0), or into one for all calls and one for the device
 //   (CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER).
 // - The record of a kernel, copy or memset is in its buffer from the launch on, incomplete until the activity ends.
 //   cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record. A forced flush returns
 //   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
-// - Device records are written when the driver is initialized, context and stream records when one is made. For
-//   existing ones, use cuptiActivityEnableAndDump.
+// - Device records are written when the driver is initialized, context and stream records when a context or stream is
+//   made. Later, cuptiActivityEnableAndDump writes them.
 // - A driver call inside a runtime call has the runtime call's correlation id.
-// - If a buffer request returns NULL, releases before 12.9 crash, and later ones drop the record.
+// - If a buffer request returns NULL, releases before 12.9 crash, and later releases drop the record.
 #pragma once
 
 #include <array>
@@ -184,7 +184,7 @@ class Client final : public fake::Observer {
   std::atomic<std::uint64_t> graph_kernels_{0};
   std::uint32_t this_graph_ = 0, last_graph_ = 0;  // protected by the simulator's lock
   std::shared_mutex callback_lock_;
-  // The callbacks need no lock: clients register them while no kind is enabled.
+  // request_ and complete_ need no lock: clients register them while no kind is enabled.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
   std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
   std::atomic<bool> taken_{false};

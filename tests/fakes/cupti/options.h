@@ -7,8 +7,8 @@
 //   FAKE_CUPTI_SYNCHRONIZES=1 enabling kernels waits until every device is idle
 //   FAKE_CUPTI_RECURSES=1     cuptiGetVersion ends the process if CUPTI cannot be initialized (seen: 13.2.23 to
 //                             13.2.86 recurse endlessly)
-//   FAKE_CUPTI_PER_THREAD=1   one buffer of API records per thread also before 13.0
-//   FAKE_CUPTI_LOG=file       one line for each call of CUPTI: nanoseconds, function, arguments (%p = process id)
+//   FAKE_CUPTI_PER_THREAD=1   one buffer of records per thread also before 13.0
+//   FAKE_CUPTI_LOG=file       one line for most calls: nanoseconds, function, arguments (%p = process id)
 //   FAKE_CUPTI_STATE=file     counters and enabled kinds at exit (%p = process id)
 #pragma once
 
@@ -59,10 +59,10 @@ struct Options {
   /// Nodes of graphs instantiated before the first enable have no records (torch.profiler._utils._init_for_cuda_graphs
   /// works around it).
   const bool old_graphs = number("FAKE_CUPTI_OLD_GRAPHS") != 0;
-  /// Except in the first session, nodes of a graph launch have the correlation id of the previous launch (13.0.85:
+  /// Except in the first session, nodes have the correlation id of the graph launch before theirs (13.0.85:
   /// kineto#1165, fixed in 13.1 update 1).
   const bool graph_sessions = number("FAKE_CUPTI_GRAPH_SESSIONS") != 0;
-  /// After N kernels of graphs, the next one ends before it begins and all later ones have times of 0 (parcagpu#23: 1
+  /// After N nodes of graphs, the next node ends before it begins and all later nodes have times of 0 (parcagpu#23: 1
   /// and 100,196 of 100,197 kernels, when the pool of device buffers ran out).
   const std::uint64_t pool = number("FAKE_CUPTI_POOL");
   /// 0: driver calls inside runtime calls are not reported.

@@ -111,7 +111,7 @@ struct Synchronization {  // CUpti_ActivitySynchronization2
 };
 
 struct CudaEvent {                                                             // CUpti_ActivityCudaEvent2
-  std::uint32_t kind, correlation, context, stream, event, pad, device, pad2;  // 24 bytes: CUpti_ActivityCudaEvent
+  std::uint32_t kind, correlation, context, stream, event, pad, device, pad2;  // to `pad`: CUpti_ActivityCudaEvent
   void* reserved0;
   std::uint64_t timestamp, event_sync;
 };

@@ -71,7 +71,7 @@ enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kA
 /// CUpti_ActivityMemcpyKind
 enum class CopyKind : std::uint8_t { kToDevice = 1, kToHost = 2, kOnDevice = 8, kOnHost = 9, kPeer = 10 };
 
-/// Returns true if the activity may start at `start`, and may then change `end`.
+/// Returns true if the activity may start at `start`, and may then delay `end`.
 using Gate = std::function<bool(std::uint64_t start, std::uint64_t& end)>;
 
 struct Work {
@@ -79,7 +79,7 @@ struct Work {
   CopyKind copy = CopyKind::kToDevice;
   MemoryKind source = MemoryKind::kUnknown, target = MemoryKind::kUnknown;
   bool is_async = true;
-  std::uint32_t value = 0;  // memset
+  std::uint32_t value = 0;  // of a memset
   const char* name = "";    // kernel: mangled
   Dim grid, block;
   std::uint32_t shared_bytes = 0;
@@ -132,7 +132,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// In synchronized(), kNoStream means all streams.
+/// CUPTI_SYNCHRONIZATION_INVALID_VALUE: the call names no stream.
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Driver API results. The runtime has the same values.
@@ -149,8 +149,8 @@ enum Result : int {
   kCaptureUnsupported = 900,
 };
 
-/// The simulator's interface; thread-safe. Stream handles null, 1 (legacy) and 2 (per thread) mean the current device's
-/// default stream.
+/// The simulator's interface; thread-safe. Stream handles null, 1 (legacy) and 2 (per thread) mean the default stream
+/// of the current context.
 class Device {
  public:
   /// The first call also runs InitializeInjection of the library CUDA_INJECTION64_PATH.
@@ -168,7 +168,6 @@ class Device {
   virtual int destroy_context(void* context) = 0;
   /// Destroys the current device's primary context.
   virtual int reset() = 0;
-  /// The first call takes FAKE_CUDA_CONTEXT_MS.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;

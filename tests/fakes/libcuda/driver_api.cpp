@@ -1,4 +1,4 @@
-// A module finds any kernel name, since no code is loaded.
+// cuModuleGetFunction finds any name, since no code is loaded.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -253,7 +253,7 @@ EXPORT int cuGetErrorString(int error, const char** text) {
   *text = error == fake::kOk ? "no error" : "an error of the fake driver";
   return fake::kOk;
 }
-/// Finds the newest variant, as the driver does.
+/// Finds the newest variant, such as `name`_v2, as the driver does.
 EXPORT int cuGetProcAddress_v2(const char* name, void** function, int, std::uint64_t, int* status) {
   *function = nullptr;
   for (const char* ending : {"_v2", ""})

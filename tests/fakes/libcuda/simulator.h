@@ -142,7 +142,7 @@ class Simulator final : public Device {
 
   std::uint64_t duration_of(const Work& work);
 
-  // Functions called with lock_ held:
+  // Functions called with lock_ held, except init_result() and progress():
 
   int init_result() const;
   Graph* new_graph();
@@ -161,10 +161,10 @@ class Simulator final : public Device {
 
   void tell(const Work& work);
 
-  /// Repeats until no stream advances, since streams wait for each other.
+  /// Repeats until no stream advances, since streams wait for each other's events.
   void advance_all();
   bool advance(Stream& stream);
-  /// Starts the thread that advances waiting streams while the program is busy.
+  /// Starts or wakes the thread that advances streams while the program is busy.
   void wake_progress();
   void progress();
 

@@ -55,12 +55,12 @@ struct Communicator {
   bool blocking = true;
   std::atomic<int> launching{0};  // threads launching for a nonblocking communicator
   std::uint64_t collectives = 0;
-  std::uint32_t splits = 0;
+  std::uint32_t splits = 0;    // and shrinks
   std::uint64_t magic = 0;     // first bytes of its UniqueId
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
   void* profiler = nullptr;
-  std::map<std::string, std::uint64_t> tasks;  // count so far, by function
+  std::map<std::string, std::uint64_t> tasks;  // number so far, by function
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

@@ -73,8 +73,7 @@ std::uint64_t duration_of(const Operation& operation) {
   return 5000 + operation.bytes * 1000 / mbps;
 }
 
-/// Returns a gate that opens when the kernels of all ranks have begun. The collective ends duration_of() after the last
-/// begin.
+/// Returns a gate that opens when the kernels of all ranks have begun.
 fake::Gate gate_of(const Operation& operation) {
   Communicator& communicator = *operation.communicator;
   Shared* const shared = communicator.shared;

@@ -17,8 +17,8 @@
 namespace fake::nccl {
 namespace {
 
-// Copied from profiler_v4.h to profiler_v6.h, which differ in the width of the event type (one byte before v5) and in
-// fields added at the ends.
+// Source: profiler_v4.h, profiler_v5.h and profiler_v6.h, which differ in the width of the event type (one byte before
+// v5) and in fields added at the ends.
 enum : std::uint64_t {
   kGroup = 1,
   kColl = 2,

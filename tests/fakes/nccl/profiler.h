@@ -32,7 +32,7 @@ void end_communicator(void* context);
 /// Acts as collTaskAppend and p2pTaskAppend, on the API call's thread before the outermost group ends. Does nothing
 /// before v5.
 void* begin_call(void* context, const char* function, bool is_collective, std::uint64_t count, void* stream);
-/// Called before and after the launches of the outermost ncclGroupEnd. Do nothing before v5.
+/// Call these around the launches of the outermost ncclGroupEnd. Do nothing before v5.
 void begin_group_end();
 void end_group_end();
 

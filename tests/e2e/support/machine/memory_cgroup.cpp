@@ -19,7 +19,7 @@ bool write_number(const std::string& path, std::uint64_t number) {
   return !file.fail();
 }
 
-// Returns this process's cgroup folder; "" without a memory controller.
+// Returns the folder of this process's memory cgroup, or "" if it may not be divided.
 std::string own_folder(bool& version_2) {
   std::ifstream file("/proc/self/cgroup");
   std::string unified;

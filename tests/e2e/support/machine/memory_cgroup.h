@@ -11,7 +11,6 @@ class MemoryCgroup {
   ~MemoryCgroup();
   MemoryCgroup(const MemoryCgroup&) = delete;
   MemoryCgroup& operator=(const MemoryCgroup&) = delete;
-  /// Returns why the cgroup was not made, or "".
   const std::string& why_not() const { return why_not_; }
   /// Does not allocate, so Job::before_exec can call it.
   bool enter() const;

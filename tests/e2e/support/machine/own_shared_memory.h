@@ -17,7 +17,6 @@ class OwnSharedMemory {
   }
   OwnSharedMemory(const OwnSharedMemory&) = delete;
   OwnSharedMemory& operator=(const OwnSharedMemory&) = delete;
-  /// Returns false if mounting is not allowed.
   bool mount_of(std::uint64_t bytes) {
     const std::string size = "size=" + std::to_string(bytes) + ",mode=1777";
     mounted_ = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

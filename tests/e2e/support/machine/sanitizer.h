@@ -5,7 +5,7 @@
 
 namespace profshim::e2e {
 
-/// Returns the path of the sanitizer's runtime and a colon for LD_PRELOAD, or "".
+/// Returns the path of the sanitizer's runtime and a colon, for LD_PRELOAD; "" without a sanitizer.
 std::string sanitizer_preload();
 
 }  // namespace profshim::e2e
