@@ -10,7 +10,6 @@
 
 namespace profshim {
 
-/// The API of an event.
 enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
 /// The kind of an event. "args: x": Event::x holds its arguments.
@@ -83,7 +82,7 @@ struct MpiArgs {
   std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// Each poll extends the event until the thread records another event.
+/// Arguments of kMpiPolls: each poll extends it until the thread records another event.
 struct PollArgs {
   static constexpr int kFunctions = 3;
   Ticks in_calls;  // time inside the polls

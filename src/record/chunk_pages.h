@@ -1,4 +1,4 @@
-// The pool of chunks. Runs on the collector thread.
+// Gives pages to chunks. Runs on the collector thread, and once before it starts.
 #pragma once
 
 #include <cstdint>

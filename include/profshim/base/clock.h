@@ -14,6 +14,7 @@ using Ticks = std::uint64_t;
 
 enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
+/// One moment on three clocks.
 struct Anchor {
   Ticks ticks = 0;
   std::int64_t monotonic_ns = 0;

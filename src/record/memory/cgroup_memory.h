@@ -7,7 +7,7 @@
 
 namespace profshim::recorder {
 
-/// Returns "" if the file is unreadable. Does not allocate.
+/// Reads at most `size` bytes into `room`. Returns "" if the file is unreadable. Does not allocate.
 std::string_view read_start(const char* path, char* room, std::size_t size);
 /// Returns the number after `key` in the first line that begins with `key`.
 std::uint64_t number_after(std::string_view text, std::string_view key, std::uint64_t otherwise);
@@ -17,7 +17,7 @@ class CgroupMemory {
  public:
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   explicit CgroupMemory(const std::string& root);
-  /// Returns bytes, with droppable page cache. Does not allocate.
+  /// Returns the bytes below the tightest limit; droppable page cache counts as free. Does not allocate.
   std::uint64_t available() const;
 
  private:

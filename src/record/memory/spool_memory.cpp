@@ -50,7 +50,7 @@ std::uintptr_t page_size() {
 
 std::string reason(const std::string& what, int error) { return what + ": " + std::strerror(error); }
 
-// Growth beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job.
+// A file that grows beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job.
 bool file_size_allowed(std::uint64_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
