@@ -1,4 +1,3 @@
-// Chunks are divided into runs. A recording thread fills one run at a time.
 #pragma once
 
 #include <algorithm>

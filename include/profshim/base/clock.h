@@ -1,4 +1,3 @@
-// The recording clock, and its conversion to wall-clock time.
 #pragma once
 
 #include <time.h>

@@ -33,8 +33,7 @@ struct PublishOptions {
   std::mutex* gathering = nullptr;  // locked while events are collected: no chunk may change its owner
 };
 /// Writes a window as a trace file. If the file exists, tries "_part2", "_part3", ... unless output.overwrite = true.
-/// Keeps a file that a killed process wrote for this window (spool::Window::file). `status` of the result: "written",
-/// "empty", or "failed: " and the reason.
+/// Keeps a file that a killed process wrote for this window (spool::Window::file).
 ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
                               const PublishOptions& options);
 

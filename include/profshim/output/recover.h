@@ -23,7 +23,7 @@ struct RecoverNote {
 
 enum class RecoverOutcome : std::uint8_t {
   kRecovered,
-  kNothing,  // no window had events, or the spool was removed as an orphan
+  kNothing,  // no window had events, or an orphan was removed
   kRunning,
   kElsewhere,  // another process recovers it, or it is gone
   kForeign,    // of another user or folder, or not a spool

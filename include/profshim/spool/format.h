@@ -1,6 +1,5 @@
 // Layout of the spool, the file that holds a rank's events until they are written as traces. The job maps the file
-// MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it. Fields shared by threads
-// are lock-free, address-free std::atomics.
+// MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
@@ -103,11 +102,11 @@ struct Window {
   std::atomic<Ticks> end;                    // 0 while open
   std::uint64_t first_mark;                  // number of the first StepMark; kNoMark without steps
   std::uint64_t end_mark;                    // number of the closing StepMark, or one past the last
-  std::uint64_t dropped_before;              // events that the process lost before `begin`
-  std::atomic<std::uint64_t> dropped_after;  // the same, before `end`
+  std::uint64_t dropped_before;              // events that the process had lost when the window opened
+  std::atomic<std::uint64_t> dropped_after;  // ... when it closed
   std::atomic<Ticks> last_step_end;          // end of the last step's marker range; 0 = none
-  std::uint32_t limit_reason;                // StringId of the limit that closed the window
-  std::uint32_t complete;                    // 1 = holds all scheduled steps
+  std::uint32_t limit_reason;                // StringId; 0 = no limit
+  std::uint32_t complete;                    // 1 = holds all intended steps
   std::uint64_t threadless_before;           // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
   std::uint32_t epoch;

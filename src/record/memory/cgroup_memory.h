@@ -7,7 +7,7 @@
 
 namespace profshim::recorder {
 
-/// Reads at most `size` bytes into `room`. Returns "" if the file is unreadable. Does not allocate.
+/// Returns "" if the file is unreadable. Does not allocate.
 std::string_view read_start(const char* path, char* room, std::size_t size);
 /// Returns the number after `key` in the first line that begins with `key`.
 std::uint64_t number_after(std::string_view text, std::string_view key, std::uint64_t otherwise);
