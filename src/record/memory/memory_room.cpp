@@ -75,13 +75,13 @@ const char* reason_of(Bound bound) {
     case Bound::kHostMemory:
       return "limits.host_memory";
     case Bound::kCgroup:
-      return "the memory cgroup of the job has no more room";
+      return "the memory limit of the job (cgroup) leaves no more room";
     case Bound::kAddressSpace:
       return "the limit on address space (ulimit -v, -d) leaves no more room";
     case Bound::kMachine:
-      return "the machine has no more memory to spare";
+      return "the machine has no more host memory to spare";
     case Bound::kFileSystem:
-      return "no space left for the spool";
+      return "no space left for profshim's buffer file (limits.spool_folder)";
   }
   return "";
 }

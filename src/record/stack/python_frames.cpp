@@ -217,7 +217,7 @@ bool prepare(std::string& why_not) {
     void* const memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
-      why_not = "there is no memory for the names of frames";
+      why_not = "no host memory is left for them";
       return false;
     }
     slots = static_cast<Slot*>(memory);
