@@ -184,7 +184,7 @@ struct PeerArgs {
 };
 static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
-/// Hooks of hooks/cuda.def record these while CUPTI is not available.
+/// Hooks of hooks/cuda.def record these arguments while CUPTI is not available.
 struct CudaCallArgs {
   std::uint64_t bytes;   // if has_bytes
   std::uint64_t stream;  // handle, if has_stream

@@ -46,7 +46,7 @@ void finish(End how);
 void report_never_activated(const char* library);
 /// True if this process must wait for its traces before exec*() or daemon() replaces it; false in a child. Lock-free.
 bool ends_with_this_process();
-/// Wakes the writer to write closed windows. Recording goes on.
+/// Wakes the writer to write closed windows.
 void flush();
 
 /// Returns null unless this process is recording. The spec is never destroyed.

@@ -1,4 +1,4 @@
-// Gives pages to chunks. Runs on the collector thread, and once before it starts.
+// Runs on the collector thread, and once before it starts.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ constinit SpareRuns spare_runs;
 constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
 constinit std::atomic<Ticks> first_drop{0};
 constexpr std::uint32_t kFirstRun = 31;  // events; each later run of a thread is twice as long
-constexpr std::uint32_t kLeastRun = 7;   // events; a rest up to this size stays unused
+constexpr std::uint32_t kLeastRun = 7;   // events; rests up to this size stay unused
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 

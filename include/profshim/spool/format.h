@@ -166,7 +166,7 @@ struct alignas(64) RunHeader {
 };
 static_assert(sizeof(RunHeader) == 64 && offsetof(RunHeader, count) == 0);
 
-/// Lost events of threads without a block (Thread). Several counters, because many threads count at once.
+/// Lost events of threads without a block. Several counters, because many threads count at once.
 struct alignas(64) ThreadlessCount {
   std::atomic<std::uint64_t> events;
 };
@@ -180,7 +180,7 @@ struct SpoolHeader {
   std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
       chunks_at;
   std::atomic<std::uint32_t> chunk_count;  // chunks that ever had memory; others may be holes (SIGBUS)
-  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less with a small limits.host_memory
+  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less if host memory is scarce
   ClockKind clock;
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
@@ -197,7 +197,7 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // foreign: on other threads than step_tid, ignored
-  std::atomic<std::uint64_t> dropped;  // only events of limits.on_limit = "drop_old"; see Thread::dropped
+  std::atomic<std::uint64_t> dropped;  // discarded by limits.on_limit = "drop_old"; others: Thread::dropped
   ThreadlessCount threadless[kThreadlessCounts];
 };
 

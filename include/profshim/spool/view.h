@@ -23,7 +23,7 @@ struct Run {
 /// Returns a sentence about threads that were not recorded; "" = none.
 std::string threads_lost_sentence(const SpoolHeader& h);
 
-/// Reads a live spool or a spool file. Trusts no number in it: offsets and ids are checked.
+/// Reads a live spool or a spool file. Checks every offset and id in it.
 class View {
  public:
   /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
