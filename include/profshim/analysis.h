@@ -34,9 +34,8 @@ struct FileReport {
   std::vector<Finding> findings;
   bool conforms() const;  // readable, and no `must` finding
 };
-/// Sets FileReport::error if the file is unreadable.
 FileReport verify_trace(const std::string& path);
-/// For tests and fuzzing: does not open `path`.
+/// For tests and fuzzing: `path` is only a name.
 FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
 /// Adds findings if files of one window differ in base time, steps or spec, or have the same rank.
 void verify_together(std::vector<FileReport>& reports);

@@ -10,7 +10,6 @@
 
 namespace profshim {
 
-/// The API of an event.
 enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
 /// The kind of an event. "args: x": Event::x holds its arguments.
@@ -83,7 +82,7 @@ struct MpiArgs {
   std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// Each poll extends the event until the thread records another event.
+/// Arguments of kMpiPolls: each poll extends it until the thread records another event.
 struct PollArgs {
   static constexpr int kFunctions = 3;
   Ticks in_calls;  // time inside the polls
@@ -185,7 +184,7 @@ struct PeerArgs {
 };
 static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
-/// Arguments of a call that a hook of hooks/cuda.def records while CUPTI is not available.
+/// Hooks of hooks/cuda.def record these arguments while CUPTI is not available.
 struct CudaCallArgs {
   std::uint64_t bytes;   // if has_bytes
   std::uint64_t stream;  // handle, if has_stream

@@ -9,7 +9,7 @@
 
 namespace profshim {
 
-/// Its views are valid only during the callback.
+/// The views are valid only during the callback.
 struct JsonValue {
   std::string_view key;  // of an event's argument; empty in json_leaves()
   enum class Kind : std::uint8_t { kNull, kBool, kInt, kDouble, kString, kJson } kind{};

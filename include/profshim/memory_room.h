@@ -14,8 +14,8 @@ inline constexpr std::size_t kBounds = 5;
 const char* reason_of(Bound bound);
 
 struct Room {
-  std::uint64_t bytes = 0;  // that the recording may hold
-  Bound bound = Bound::kHostMemory;
+  std::uint64_t bytes = 0;               // that the recording may hold
+  Bound bound = Bound::kHostMemory;      // sets `bytes`
   std::optional<Bound> pressed_by = {};  // the bound that leaves the job less than the recording holds, if any
 };
 
@@ -27,7 +27,7 @@ class MemoryRoom {
   MemoryRoom(const MemoryRoom&) = delete;
   MemoryRoom& operator=(const MemoryRoom&) = delete;
 
-  /// `held`: bytes of memory that the recording holds. `mapped`: bytes of its address space. Ignores unreadable bounds.
+  /// `held`: bytes that the recording holds. `mapped`: address space of the spool, in bytes. Ignores unreadable bounds.
   Room now(std::uint64_t held, std::uint64_t mapped) const;
   /// Returns the bytes that this process's spool may take from the file system of `folder`. 0 = none or unknown.
   std::uint64_t room_in(const std::string& folder) const;

@@ -22,7 +22,7 @@ enum : std::uint32_t {
   kNvtx = 32,
   kNccl = 64,
   kCuda = 128,
-  kCudaCalls = 256,  // CUPTI is missing or yielded: hooks/cuda.def records the calls
+  kCudaCalls = 256,  // CUPTI is missing or yielded: hooks of hooks/cuda.def record the calls
   kCudaSteps = 512,  // see session::on_profiler_range()
   kTorch = 2048,
   kTorchSteps = 4096,  // see session::torch_range_begins()
@@ -81,7 +81,7 @@ inline void publish(spool::Thread& t) {
   // Release: a reader that acquires the count sees the counted events. Pairs with for_each_run().
   t.count->store(static_cast<std::uint32_t>(slots) - 1, std::memory_order_release);
 }
-/// Null unless the thread's last event is in the current run and may still be changed.
+/// Returns the thread's last event. Null if its current run (spool/format.h) is empty or full.
 inline Event* last_committed(const spool::Thread& t) {
   const auto* const header = reinterpret_cast<const Event*>(t.count);
   const bool owns_it = t.next != nullptr && t.next < t.chunk_end && t.next > header + 1;
@@ -104,11 +104,11 @@ inline Event* open_call(spool::Thread& t) {
   return &t.open[t.open_calls++];
 }
 inline void begin(Event& call) {
-  // begin != 0 marks the other fields as valid: the compiler must not move their stores behind it.
+  // begin != 0 marks the other fields as valid: the compiler must not move their stores behind this one.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   call.begin = ticks();
 }
-/// Ranges may end in any order: a slot is reused once all slots above it are free.
+/// Frees the slot of `call`. Ranges may end in any order: a slot is reused once all slots above it are free.
 inline void discard(spool::Thread& t, Event& call) {
   call.begin = 0;
   while (t.open_calls > 0 && t.open[t.open_calls - 1].begin == 0) --t.open_calls;
@@ -157,13 +157,13 @@ class LayerScope {
   [[maybe_unused]] char room_[kLeastFrame];
 };
 
-/// Returns a slot for an operation that may end on another thread. Set `begin` last: until release_pending(), traces
-/// show the operation as unfinished. Lock-free. Null if all slots are in use (counted).
+/// Returns a slot for an operation that may end on another thread. Set `begin` last: from then until release_pending(),
+/// traces show the operation as unfinished. Lock-free. Null if all slots are in use (counted).
 Event* take_pending();
 void release_pending(Event* slot);
 
-/// Equal texts have equal ids. Lock-free, no allocation. Cuts a text longer than `limit`. Returns 0 for "", if mode()
-/// is 0, and if the arena is full (counted).
+/// Equal texts have equal ids, unless the index is full. Lock-free, no allocation. Cuts a text longer than `limit`.
+/// Returns 0 for "", if mode() is 0, and if the arena is full (counted).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
 /// As intern(), for a non-empty C string; faster if the same address often holds the same text.
 StringId intern_literal(const char* text);

@@ -16,14 +16,13 @@ struct SpoolSize {
   std::uint64_t arena_bytes = 0;
   std::uint32_t threads = spool::kMaxThreads, definitions = spool::kMaxDefinitions, pending = spool::kMaxPending;
 };
-/// Memory of the writer thread that does not grow with events.
+/// Memory of the writer thread, apart from its index of events.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// Lower bound of limits.host_memory.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
-/// Smallest budget for divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
-/// Divides a budget between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/). Returns false below
-/// kLeastRoom.
+/// Divides the budget `host_memory` between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/).
+/// Returns false below kLeastRoom.
 bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size);
 /// Returns the bytes of a spool with all pages in use.
 std::uint64_t spool_bytes(const SpoolSize& size);
@@ -34,7 +33,6 @@ bool exists();
 spool::SpoolHeader& header();
 const char* data();
 std::size_t size();
-/// Returns "" for anonymous memory.
 const std::string& path();
 /// Makes tend_pool() ask `room`, which must outlive the recording, before the spool grows. Call after create_spool().
 void watch_room(const MemoryRoom* room);
@@ -49,7 +47,7 @@ void abandon_in_child();
 spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
 /// Idempotent and thread-safe: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
-/// Returns the mark's number in the run.
+/// Stores a step boundary. Returns how many were stored before.
 std::uint64_t add_mark(const spool::StepMark& mark);
 /// Takes a lock: not for hooks.
 void add_anchor(const Anchor& anchor);
@@ -59,29 +57,29 @@ std::uint64_t dropped();
 /// Returns the number of chunks that the budget allows. Never read a chunk from SpoolHeader::chunk_count on: it may be
 /// a hole of the file, which raises SIGBUS if the file system is full.
 std::uint32_t chunks_in_pool();
-/// Counts events since create_spool(). May miss a run that is sealed during the call.
+/// Counts events since create_spool(). May miss a run that ends during the call.
 std::uint64_t events_committed();
 
 struct PoolState {
-  // Numbers of chunks that are free; sealed and kept for a window; without pages.
+  // Numbers of chunks. held: sealed, and kept for a window; unused: without pages.
   std::uint32_t free = 0, held = 0, unused = 0;
-  std::optional<Bound> refused_by;  // bound that allows no more chunks
+  std::optional<Bound> refused_by;  // bound that allows no pages for more chunks
   std::optional<Bound> pressed_by;  // as Room::pressed_by
 };
 /// Frees sealed chunks that no window needs, gives pages to chunks until `wanted_free` are free (at most 8 MiB per
-/// call), and returns free chunks beyond 4 x `wanted_free` to the system. `oldest_needed` returns the begin of the
-/// oldest unpublished window (0 = none). Not thread-safe.
+/// call), and returns the pages of free chunks beyond 4 x `wanted_free`, or beyond 8 if pressed_by is set, to the
+/// system. `oldest_needed` returns the begin of the oldest unpublished window (0 = none). Not thread-safe.
 PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free);
 /// Frees the oldest sealed chunks and counts their events as dropped. Not thread-safe.
 void drop_oldest(std::uint32_t chunks);
-/// Returns when, since the last call, a thread first found no free chunk; 0 = never.
+/// Returns when a thread first found no free chunk since the last take_first_drop(); 0 = never.
 Ticks take_first_drop();
 
 /// Registers a block (tid spool::kDeviceTid) for events of the device thread. Null if the thread table is full or
 /// mode() is 0. Never freed.
 spool::Thread* device_block();
 
-/// Measures the cost of an event on the calling thread, which must be ours. The events are discarded.
+/// Measures the cost of an event on the calling thread, which must be profshim's. Discards the events.
 class ScratchThread {
  public:
   ScratchThread();

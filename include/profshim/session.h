@@ -1,4 +1,5 @@
-// One recording, from start to end. No function throws. Only activate() and finish() block a thread of the job.
+// One recording, from start to end. No function throws. Only activate(), finish() and on_profiler_range(), which waits
+// for CUPTI, block a thread of the job.
 #pragma once
 
 #include <optional>
@@ -29,10 +30,11 @@ enum class End : std::uint8_t {
   kReplaced,  // exec*(), daemon(): waits at most output.exit_seconds
   kSignal,    // a signal that ends the process: likewise
 };
-/// Registers a function to call, on any thread, when events begin (`armed`) or cease to be recorded.
+/// Registers a function that learns, on any thread, whether events are recorded (`armed`): at each step and each begin
+/// and end of a window.
 void call_when_arming(void (*function)(bool armed));
-/// Registers a function that returns the nanoseconds of recording one call, measured on a recorder::ScratchThread; < 0
-/// = unknown. The writer thread calls it while a window is open.
+/// Registers a function that measures the nanoseconds of recording one call of `layer` on a recorder::ScratchThread; <
+/// 0 = unknown. The writer thread calls the function while a window is open.
 void measure_cost_with(Layer layer, double (*measure)());
 /// Registers a function to call every few milliseconds, on the collector thread.
 void call_every_tick(void (*function)());
@@ -44,23 +46,23 @@ void finish(End how);
 void report_never_activated(const char* library);
 /// True if this process must wait for its traces before exec*() or daemon() replaces it; false in a child. Lock-free.
 bool ends_with_this_process();
-/// Wakes the writer to write closed windows. Recording goes on.
+/// Wakes the writer to write closed windows.
 void flush();
 
 /// Returns null unless this process is recording. The spec is never destroyed.
 const Spec* spec();
 
-/// Makes a step boundary unless steps.every or steps.min_interval_ms suppresses it. The first caller is the step
+/// Begins a step unless steps.every or steps.min_interval_ms suppresses it. The first calling thread is the step
 /// thread; boundaries of other threads are counted and ignored. `number`: from the marker's name. `marker`: its text or
 /// symbol; 0 = none.
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker);
 /// Call when a step marker's range ends: the last step ends at `at` if no boundary follows.
 void step_marker_ended(Ticks at);
 namespace detail {
-/// One bit per first byte of a step or epoch marker.
+/// One bit per first byte.
 extern constinit std::uint64_t marker_first_bytes[4];
 }  // namespace detail
-/// Returns false if no marker begins with this byte.
+/// Returns false if no step or epoch marker begins with this byte.
 inline bool may_be_marker(char first_byte) {
   const auto first = static_cast<unsigned char>(first_byte);
   return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
@@ -71,7 +73,7 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
 /// Call for a PyTorch range (record_function) on its thread, if may_be_marker().
 void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
-/// If it returns true, call epoch_boundary() when the range begins.
+/// If true, call epoch_boundary() when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);
 /// For steps.source = "cuda_profiler_api": a step lasts from cudaProfilerStart (`begins`) to cudaProfilerStop. A Start

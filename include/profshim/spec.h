@@ -32,7 +32,7 @@ enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 
-/// Such as "0,8-15".
+/// Selects ranks: "0,8-15".
 class RankExpression {
  public:
   RankExpression();  // selects rank 0

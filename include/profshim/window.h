@@ -43,7 +43,7 @@ class WindowAutomaton {
   explicit WindowAutomaton(const Schedule& schedule) : schedule_(schedule) {}
   /// Call at the boundary that begins `step`.
   Transition on_step(std::int64_t step);
-  /// Call when a limit has closed the window. The next window of the schedule opens as usual.
+  /// Call when something else has closed the window. The next window of the schedule opens as usual.
   void closed_by_limit();
   bool open() const { return open_; }
 
@@ -60,7 +60,7 @@ struct CounterRules {
   std::int64_t min_interval_ns = 0;
   bool absolute = false;   // the schedule uses Step::number
   std::int64_t first = 0;  // number of the first step if markers have no numbers
-  bool per_epoch = false;
+  bool per_epoch = false;  // each epoch restarts the schedule
 };
 class StepCounter {
  public:

@@ -14,7 +14,7 @@ namespace profshim::kineto {
 
 /// CPU use while a window was open, in microseconds. All but `measured_us` are sums over threads or CPUs.
 struct CpuUse {
-  double measured_us = 0;  // time between two readings near begin and end
+  double measured_us = 0;  // between two readings near begin and end of the window
   double waited_us = 0;    // by the job's threads: runnable, but not running
   double process_us = 0;
   double machine_us = 0;  // CPU time of all processes
@@ -26,7 +26,7 @@ struct WindowTraceOptions {
   std::string trace_name;  // final path of the trace
   bool recovered = false;
   double overhead_percent = -1;  // < 0: unknown
-  double stall_us = -1;          // in session::step_boundary(); < 0: unknown
+  double stall_us = -1;          // of the job in session::step_boundary(); < 0: unknown
   std::optional<CpuUse> cpu;
   std::uint64_t memory_entries = ~std::uint64_t{0};  // most kTorchMemory events to show
   // For sample_size(): uses only these runs, and events since `since`.

@@ -37,7 +37,7 @@ std::vector<std::uint32_t>& unused() {
   return *list;
 }
 
-// Threads record events in order of end, so each run's last event is enough. CUPTI's records are unordered.
+// A thread records events in order of end: its run's last event is enough. CUPTI's records are unordered.
 Ticks latest_end(std::uint32_t i) {
   const bool in_order = run_at(i, 1).tid != spool::kDeviceTid;
   Ticks latest = 0;
@@ -59,7 +59,7 @@ void collect_sealed() {
   std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
 }
 
-// With the chunk's share of the writer's index.
+// The writer's index of events adds a third.
 constexpr std::uint64_t kBytesPerChunk = kChunkBytes / 3 * 4;
 
 std::uint64_t held_bytes() {
@@ -85,7 +85,7 @@ void give_back_chunks(std::uint32_t kept) {
     const std::uint32_t i = take_free_chunk();
     if (i == kNoChunk) return;
     char* const begin = reinterpret_cast<char*>(&chunk(i));
-    // Readers need the header's page.
+    // Keeps the page of the chunk's header: readers check the state there.
     if (!spool_memory::give_back(begin + sizeof(ChunkHeader), begin + kChunkBytes)) return free_chunk(i);
     chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
     --populated_chunks;

@@ -1,4 +1,4 @@
-// The pool of chunks. Runs on the collector thread.
+// Runs on the collector thread, and once before it starts.
 #pragma once
 
 #include <cstdint>

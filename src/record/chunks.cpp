@@ -24,11 +24,11 @@ constinit SpareRuns spare_runs;
 constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
 constinit std::atomic<Ticks> first_drop{0};
 constexpr std::uint32_t kFirstRun = 31;  // events; each later run of a thread is twice as long
-constexpr std::uint32_t kLeastRun = 7;   // events; rests up to this size are not split off
+constexpr std::uint32_t kLeastRun = 7;   // events; rests up to this size stay unused
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 
-// acq_rel releases this thread's events and acquires the other threads' events.
+// acq_rel releases this thread's events and acquires those of the chunk's other threads.
 void leave_chunk(std::uint32_t i) {
   ChunkHeader& c = chunk(i);
   if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -39,7 +39,7 @@ void leave_chunk(std::uint32_t i) {
   } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Returns the second part of the run, which counts as a user of the chunk.
+// Ends the run after `room` events. Returns the rest, which the caller counts in ChunkHeader::users.
 RunPlace cut(RunPlace run, std::uint32_t room) {
   const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
   RunHeader& rest = run_at(run.chunk, slot);
@@ -54,7 +54,7 @@ void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
 
-// Clears live_count before the sum grows (release): events_committed() then counts no run twice.
+// Clears live_count before events_in_sealed_runs grows (release): events_committed() then counts no run twice.
 void forget_run(Thread& t) {
   t.live_count.store(nullptr, std::memory_order_release);
   events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);

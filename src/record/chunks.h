@@ -1,4 +1,3 @@
-// Chunks are divided into runs. A recording thread fills one run at a time.
 #pragma once
 
 #include <algorithm>
@@ -34,10 +33,10 @@ void for_each_run(std::uint32_t i, const Function& function) {
 void free_chunk(std::uint32_t i);
 std::uint32_t take_free_chunk();
 std::uint32_t free_chunks_now();
-/// ChunkHeader::next links the result, the newest chunk, to older chunks.
+/// Empties the list of sealed chunks and returns the newest; ChunkHeader::next links to older ones.
 std::uint32_t take_sealed_chunks();
 
-/// Ends the run of `t`, the calling thread. Seals the chunk if no other run of it is in use.
+/// Ends the run of `t`, the calling thread. Seals the chunk if no thread has or may get another run of it.
 void seal_current(spool::Thread& t);
 /// Offers the rest of the run to other threads. Called when `t`, the calling thread, ends.
 void leave_rest(spool::Thread& t);

@@ -104,7 +104,7 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   reset_thread_blocks();
   reset_chunk_pool(size.chunks);
   if (!populate_tables(l, size)) {
-    why_not = path.empty() ? "no memory for the spool" : "no space for the spool in " + path;
+    why_not = path.empty() ? "no host memory is left" : "no space left for " + path;
     forget_mapping();
     return false;
   }

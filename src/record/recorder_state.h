@@ -20,7 +20,7 @@ struct State {
   Anchor* anchors = nullptr;
   Event* pending = nullptr;
   char* chunks = nullptr;
-  std::atomic<std::uint32_t>* pending_next = nullptr;  // links of the free list
+  std::atomic<std::uint32_t>* pending_next = nullptr;  // links of the free slots of `pending`
   pthread_key_t thread_end{};
   bool has_key = false;
 };

@@ -40,7 +40,7 @@ class SpareRuns {
     return {};
   }
 
-  /// Returns false if there is no place: the run stays unused until its chunk is freed.
+  /// Returns false if all places are taken: the run stays unused until its chunk is freed.
   bool put(RunPlace run) {
     for (std::uint32_t i = 0; i < used(); ++i) {
       std::uint64_t empty = 0;

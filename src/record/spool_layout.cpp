@@ -39,7 +39,7 @@ bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSi
   size.definitions = entries(sizeof(spool::Definition), spool::kMaxDefinitions);
   size.pending = entries(sizeof(Event), spool::kMaxPending);
   size.chunks = 0;
-  // A quarter is for the writer's index.
+  // A quarter is for the writer's index of events.
   const std::uint64_t budget = (host_memory - kWriterBytes) / 4 * 3, tables = spool_bytes(size);
   size.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>((budget - tables) / spool::kChunkBytes, 1u << 24));
   return true;

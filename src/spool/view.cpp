@@ -27,20 +27,25 @@ bool inside(const SpoolHeader& h, std::uint64_t at, std::uint64_t bytes) {
 }
 
 const char* broken_part(const SpoolHeader& h, std::size_t size) {
-  if (std::memcmp(h.magic, kMagic, sizeof h.magic) != 0) return "it is no profshim spool";
+  if (std::memcmp(h.magic, kMagic, sizeof h.magic) != 0) return "not a spool file of profshim";
   if (h.version != kFormatVersion || h.header_bytes != sizeof(SpoolHeader))
-    return "it has another version of the format";
-  if (h.file_bytes > size) return "it is cut short";
-  if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{h.thread_count})) return "its thread table lies outside";
-  if (!inside(h, h.arena_at, h.arena_bytes)) return "its string table lies outside";
+    return "written by another version of profshim: recover it with that version";
+  if (h.file_bytes > size) return "damaged: the file ends early";
+  if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{h.thread_count}))
+    return "damaged: the thread table lies outside the file";
+  if (!inside(h, h.arena_at, h.arena_bytes)) return "damaged: the string table lies outside the file";
   if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{h.definition_count}))
-    return "its definitions lie outside";
-  if (!inside(h, h.windows_at, sizeof(Window) * std::uint64_t{kMaxWindows})) return "its windows lie outside";
-  if (!inside(h, h.marks_at, sizeof(StepMark) * std::uint64_t{kMaxMarks})) return "its step marks lie outside";
-  if (!inside(h, h.anchors_at, sizeof(Anchor) * std::uint64_t{kMaxAnchors})) return "its clock anchors lie outside";
+    return "damaged: the definitions lie outside the file";
+  if (!inside(h, h.windows_at, sizeof(Window) * std::uint64_t{kMaxWindows}))
+    return "damaged: the windows lie outside the file";
+  if (!inside(h, h.marks_at, sizeof(StepMark) * std::uint64_t{kMaxMarks}))
+    return "damaged: the step boundaries lie outside the file";
+  if (!inside(h, h.anchors_at, sizeof(Anchor) * std::uint64_t{kMaxAnchors}))
+    return "damaged: the clock readings lie outside the file";
   if (!inside(h, h.pending_at, sizeof(Event) * std::uint64_t{h.pending_count}))
-    return "its pending operations lie outside";
-  if (!inside(h, h.chunks_at, std::uint64_t{kChunkBytes} * h.chunk_count)) return "its chunks lie outside";
+    return "damaged: the pending operations lie outside the file";
+  if (!inside(h, h.chunks_at, std::uint64_t{kChunkBytes} * h.chunk_count))
+    return "damaged: the events lie outside the file";
   return nullptr;
 }
 
@@ -50,13 +55,13 @@ std::string threads_lost_sentence(const SpoolHeader& h) {
   const std::uint64_t threads = h.threads_lost.load(std::memory_order_relaxed);
   if (threads == 0) return {};
   return std::to_string(threadless_events(h)) + " events of " + std::to_string(threads) +
-         (threads == 1 ? " thread" : " threads") + ": only " + std::to_string(h.thread_count) +
+         (threads == 1 ? " thread" : " threads") + " were not recorded: at most " + std::to_string(h.thread_count) +
          " threads are recorded at a time";
 }
 
 std::unique_ptr<View> View::over(const void* data, std::size_t size, std::string& why_not) {
   if (size < sizeof(SpoolHeader) || reinterpret_cast<std::uintptr_t>(data) % 64 != 0) {
-    why_not = "it is too short or misaligned";
+    why_not = "damaged: too short or misaligned";
     return nullptr;
   }
   const auto* const header = static_cast<const SpoolHeader*>(data);
@@ -75,7 +80,7 @@ std::unique_ptr<View> View::open(const std::string& path, std::string& why_not) 
   struct stat found {};
   const Descriptor fd = open_regular(path, found);
   if (fd) return open(fd.get(), why_not);
-  why_not = errno == EINVAL ? "it is no regular file" : std::strerror(errno);
+  why_not = errno == EINVAL ? "not a regular file" : std::strerror(errno);
   return nullptr;
 }
 
@@ -86,7 +91,7 @@ std::unique_ptr<View> View::open(int fd, std::string& why_not) {
     data = mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ, MAP_SHARED, fd, 0);
   }
   if (data == MAP_FAILED) {
-    why_not = s.st_size == 0 ? "it is empty" : std::strerror(errno);
+    why_not = s.st_size == 0 ? "the file is empty" : std::strerror(errno);
     return nullptr;
   }
   auto view = over(data, static_cast<std::size_t>(s.st_size), why_not);

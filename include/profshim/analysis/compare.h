@@ -11,8 +11,8 @@
 //   4. Rule 2 still holds without the growth explained by the load of other processes
 //      (src/analysis/model/machine_load.h).
 //   5. The growth exceeds the differences between runs. With three or more runs in BASE, the median of NEW must be
-//      beyond Student's t for the next run. With fewer, growth up to `cpu_noise` times BASE is ignored as far as CPU
-//      time grew with it: a CPU that shares its core takes up to twice as long.
+//      beyond Student's t for the next run. With fewer, growth of the step time up to `cpu_noise` times BASE is
+//      ignored as far as CPU time grew with it: a CPU that shares its core takes up to twice as long.
 // Rules 4 and 5 do not apply to kernels that do not communicate: they run on no CPU.
 #pragma once
 

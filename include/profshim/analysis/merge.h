@@ -12,14 +12,14 @@ namespace profshim {
 enum class ClockSync : std::uint8_t {
   kCollective,  // from events that both ranks share; without any, kAnchors
   kAnchors,     // from the wall clocks of the hosts
-  kNone,        // as kAnchors, but times need not be wall-clock times
+  kNone,        // as kAnchors, and assume_clock
 };
 
 struct MergeOptions {
   std::vector<std::string> paths;
   std::string out;  // gzip if it ends in .gz
   ClockSync sync = ClockSync::kCollective;
-  /// Keeps the times of traces without a shared clock, instead of failing.
+  /// Keeps times that are not wall-clock times, instead of failing.
   bool assume_clock = false;
   /// Called with the finished part, 0 to 1, on several threads, but one call at a time.
   std::function<void(double done)> on_progress;

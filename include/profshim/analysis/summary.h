@@ -41,8 +41,8 @@ struct KeyTable {
   std::vector<DeviceUse> devices;
   bool memory = false;
   std::uint64_t dropped_events = 0;
-  bool drops_known = true;             // false if a trace is Kineto's, which does not count them
-  std::uint64_t incomplete_files = 0;  // files whose windows the end of the job cut
+  bool drops_known = true;             // false if a trace is Kineto's, which does not count drops
+  std::uint64_t incomplete_files = 0;  // the end of the job cut their windows
   bool truncated = false;              // a file ends early
   std::vector<std::string> warnings;
 };

@@ -43,7 +43,7 @@ struct View {
 
 struct ViewChoice {
   bool kernels = false, steps = false, comms = false, mpi = false;
-  double gap_us = 1000;  // --steps lists no shorter gaps
+  double gap_us = 1000;  // shortest gap that --steps lists
 };
 
 struct Views {

@@ -6,7 +6,7 @@
 
 namespace profshim {
 
-/// Writes .NAME.XXXX.tmp in the same folder; publish() renames it. XXXX is random: other users cannot place a link
+/// Writes .NAME.XXXX.tmp in the folder of NAME; publish() renames it. XXXX is random: other users cannot place a link
 /// there. publish(kKeepExisting) fails with EEXIST instead of replacing a file.
 class AtomicFile {
  public:
@@ -15,8 +15,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  // removes an unpublished file
   bool open(const std::string& final_path);
-  /// Other users may write in `folder`: only links that belong to this user or root are followed. Creates subfolders.
-  /// `folder_fd` >= 0 is used instead of `folder`.
+  /// Other users may write in `folder`: only links that belong to this user or root are followed. Creates the folders
+  /// in `name`. `folder_fd` >= 0 is used instead of `folder`.
   bool open(const std::string& folder, const std::string& name, int folder_fd = -1);
   bool write(const void* data, std::size_t size);
   enum class Existing : std::uint8_t { kReplace, kKeepExisting };

@@ -1,4 +1,3 @@
-// The recording clock, and its conversion to wall-clock time.
 #pragma once
 
 #include <time.h>
@@ -14,6 +13,7 @@ using Ticks = std::uint64_t;
 
 enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
+/// One moment on three clocks.
 struct Anchor {
   Ticks ticks = 0;
   std::int64_t monotonic_ns = 0;

@@ -15,8 +15,8 @@ std::string command_line();
 std::string program_name();
 
 /// Joins the arguments with spaces; without `all`, only the first argument. *** replaces values that look like a
-/// secret: --token=X, --token X, --password X, --api-key X, NAME_KEY=X, NAME_TOKEN=X, names with SECRET or PASSWORD, a
-/// URL's password, the word after "Bearer".
+/// secret: --token=X, --password X, NAME_KEY=X, names with SECRET or PASSWORD, a URL's password, the word after
+/// "Bearer".
 std::string shown_command_line(const std::vector<std::string>& arguments, bool all);
 
 }  // namespace profshim

@@ -1,4 +1,3 @@
-// Log lines once descriptor 2 is no longer the original stderr.
 #pragma once
 
 #include <string>

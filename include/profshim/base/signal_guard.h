@@ -1,5 +1,5 @@
 // Protects the job from signals of our writes: SIGPIPE (stderr is a pipe without a reader) and SIGXFSZ (RLIMIT_FSIZE)
-// end a process by default. Thread-safe; not for the hot path.
+// end a process by default. Thread-safe.
 #pragma once
 
 #include <signal.h>

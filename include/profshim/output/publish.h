@@ -29,12 +29,11 @@ struct PublishOptions {
   std::function<void()> on_progress;
   /// Called with the trace's inode just before the file gets its final name; then with 0 if the renaming failed.
   std::function<void(std::uint64_t inode)> on_file;
-  std::function<bool()> give_up;    // called before each block; true = stop, and the window counts as failed
+  std::function<bool()> give_up;    // called before each write; true = stop, and the window counts as failed
   std::mutex* gathering = nullptr;  // locked while events are collected: no chunk may change its owner
 };
 /// Writes a window as a trace file. If the file exists, tries "_part2", "_part3", ... unless output.overwrite = true.
-/// Keeps a file that a killed process wrote for this window (spool::Window::file). `status` of the result: "written",
-/// "empty", or "failed: " and the reason.
+/// Keeps a file that a killed process wrote for this window (spool::Window::file).
 ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
                               const PublishOptions& options);
 

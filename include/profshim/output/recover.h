@@ -23,9 +23,9 @@ struct RecoverNote {
 
 enum class RecoverOutcome : std::uint8_t {
   kRecovered,
-  kNothing,  // no window had events
+  kNothing,  // no window had events, or an orphan was removed
   kRunning,
-  kElsewhere,  // recovered by another process, or gone
+  kElsewhere,  // another process recovers it, or it is gone
   kForeign,    // of another user or folder, or not a spool
   kFailed
 };

@@ -1,6 +1,5 @@
 // Layout of the spool, the file that holds a rank's events until they are written as traces. The job maps the file
-// MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it. Fields shared by threads
-// are lock-free, address-free std::atomics.
+// MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
@@ -86,6 +85,7 @@ struct Definition {
 };
 static_assert(sizeof(Definition) == 64);
 
+/// A step boundary.
 struct StepMark {
   Ticks ticks;
   std::int64_t index;   // 0, 1, ... over the run
@@ -99,15 +99,15 @@ struct Window {
   std::atomic<WindowEnd> ended_by;
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
-  std::atomic<Ticks> end;        // 0 while open
-  std::uint64_t first_mark;      // kNoMark without steps
-  std::uint64_t end_mark;        // the closing StepMark, or one past the last
-  std::uint64_t dropped_before;  // events that the process lost before the window opened
-  std::atomic<std::uint64_t> dropped_after;
-  std::atomic<Ticks> last_step_end;  // end of the last step's range; 0 = unknown
-  std::uint32_t limit_reason;        // StringId
-  std::uint32_t complete;            // 1 = holds all intended steps
-  std::uint64_t threadless_before;   // part of dropped_before: of threads without a block
+  std::atomic<Ticks> end;                    // 0 while open
+  std::uint64_t first_mark;                  // number of the first StepMark; kNoMark without steps
+  std::uint64_t end_mark;                    // number of the closing StepMark, or one past the last
+  std::uint64_t dropped_before;              // events that the process had lost when the window opened
+  std::atomic<std::uint64_t> dropped_after;  // ... when it closed
+  std::atomic<Ticks> last_step_end;          // end of the last step's marker range; 0 = none
+  std::uint32_t limit_reason;                // StringId; 0 = no limit
+  std::uint32_t complete;                    // 1 = holds all intended steps
+  std::uint64_t threadless_before;           // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
   std::uint32_t epoch;
   std::uint32_t reserved;
@@ -120,8 +120,8 @@ inline constexpr std::uint64_t kNoMark = ~0ull;
 enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in
 /// The block of one thread. Only this thread writes the first cache line, millions of times a second.
 struct alignas(64) Thread {
-  Event* next;  // next free event; valid in the recording process only
-  Event* chunk_end;
+  Event* next;                        // next free event; valid in the recording process only
+  Event* chunk_end;                   // end of the current run
   std::atomic<std::uint32_t>* count;  // RunHeader::count of the current run
   std::uint32_t chunk;                // of the current run; kNoChunk = none
   std::uint32_t operators;            // PyTorch operators so far: see profshim/call_stack.h
@@ -142,11 +142,12 @@ struct alignas(64) Thread {
 };
 static_assert(sizeof(Thread) == 64 * 64);
 
+/// kUnused: without pages. kOwned: threads record into it. kSealed: all its runs have ended.
 enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
 struct alignas(64) ChunkHeader {
   std::atomic<ChunkState> state;
   std::atomic<std::uint32_t> next;   // next chunk in the free or sealed list
-  std::atomic<std::uint32_t> users;  // number of runs that a thread has or may get
+  std::atomic<std::uint32_t> users;  // runs that a thread has or may get
   std::uint32_t reserved0;
   Ticks latest;  // once sealed: end of its latest event; 0 = no event
   std::uint32_t reserved1[10];
@@ -179,7 +180,7 @@ struct SpoolHeader {
   std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
       chunks_at;
   std::atomic<std::uint32_t> chunk_count;  // chunks that ever had memory; others may be holes (SIGBUS)
-  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less if memory is scarce
+  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less if host memory is scarce
   ClockKind clock;
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
@@ -196,7 +197,7 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // foreign: on other threads than step_tid, ignored
-  std::atomic<std::uint64_t> dropped;  // events in discarded chunks (drop_old); see also Thread::dropped
+  std::atomic<std::uint64_t> dropped;  // discarded by limits.on_limit = "drop_old"; others: Thread::dropped
   ThreadlessCount threadless[kThreadlessCounts];
 };
 

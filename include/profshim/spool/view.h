@@ -20,17 +20,17 @@ struct Run {
   std::uint32_t count;
 };
 
-/// Returns a sentence about threads without a block; "" = none.
+/// Returns a sentence about threads that were not recorded; "" = none.
 std::string threads_lost_sentence(const SpoolHeader& h);
 
-/// Reads a live spool or a spool file. Trusts no number in it: offsets and ids are checked.
+/// Reads a live spool or a spool file. Checks every offset and id in it.
 class View {
  public:
   /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
   static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
   /// The caller closes the descriptor.
   static std::unique_ptr<View> open(int fd, std::string& why_not);
-  /// Reads memory that the caller owns (live session, fuzzing).
+  /// The caller owns the memory.
   static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
   ~View();
 

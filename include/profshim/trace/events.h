@@ -27,7 +27,7 @@ enum class Category : std::uint8_t {
   kRankFlow,  // flows between ranks in merged traces: messages, requests, collectives
 };
 
-/// The writer copies it without a check.
+/// The writer copies `text` without a check.
 struct RawJson {
   std::string_view text;
 };

@@ -50,7 +50,7 @@ std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
 /// Writes a Kineto trace as a stream. Never throws. After a failed write all calls do nothing. Names may hold any
-/// bytes: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
+/// bytes: those that are not UTF-8 become U+FFFD.
 class TraceWriter {
  public:
   TraceWriter(ByteSink& sink, const TraceHeader& header);

@@ -17,7 +17,7 @@ class CgroupMemory {
  public:
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   explicit CgroupMemory(const std::string& root);
-  /// Returns bytes, with droppable page cache. Does not allocate.
+  /// Returns the bytes below the tightest limit; droppable page cache counts as free. Does not allocate.
   std::uint64_t available() const;
 
  private:

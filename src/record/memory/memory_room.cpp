@@ -15,9 +15,9 @@ namespace {
 // The recording takes at most 1/kShare of free memory.
 constexpr std::uint64_t kShare = 8;
 constexpr std::uint64_t kShareOfCgroup = 16;  // a full cgroup kills the job
-constexpr std::uint64_t kShareOfFree = 16;    // of a file system's free space, at each growth
+constexpr std::uint64_t kShareOfFree = 16;    // of a file system's free space, each time the spool grows
 constexpr std::uint64_t kLeftToTheJob = 256 << 20;
-// Address space of our two threads: stacks, and 64 MiB of malloc each.
+// Address space of the collector and writer threads: stacks, and 64 MiB of malloc each.
 constexpr std::uint64_t kThreadsSpace = 130ull << 20;
 // The smallest spool and profshim's threads take at most a fifth of this.
 constexpr std::uint64_t kEnoughSpace = 768ull << 20;
@@ -75,13 +75,13 @@ const char* reason_of(Bound bound) {
     case Bound::kHostMemory:
       return "limits.host_memory";
     case Bound::kCgroup:
-      return "the memory cgroup of the job has no more room";
+      return "the memory limit of the job (cgroup) leaves no more room";
     case Bound::kAddressSpace:
       return "the limit on address space (ulimit -v, -d) leaves no more room";
     case Bound::kMachine:
-      return "the machine has no more memory to spare";
+      return "the machine has no more host memory to spare";
     case Bound::kFileSystem:
-      return "no space left for the spool";
+      return "no space left for profshim's buffer file (limits.spool_folder)";
   }
   return "";
 }

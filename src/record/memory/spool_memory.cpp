@@ -50,7 +50,7 @@ std::uintptr_t page_size() {
 
 std::string reason(const std::string& what, int error) { return what + ": " + std::strerror(error); }
 
-// Growth beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job.
+// A file that grows beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job.
 bool file_size_allowed(std::uint64_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
@@ -83,7 +83,7 @@ bool map_anonymous(std::uint64_t bytes, std::uint64_t first, std::string& why_no
   // MAP_SHARED: no copy-on-write faults after the job's fork().
   if (map_pages(bytes, first, MAP_SHARED | MAP_ANONYMOUS, -1)) return true;
   if (map_pages(bytes, first, MAP_PRIVATE | MAP_ANONYMOUS, -1)) return true;
-  why_not = reason("cannot map " + format_size(bytes) + " of memory", errno);
+  why_not = reason("cannot map " + format_size(bytes) + " of host memory", errno);
   return false;
 }
 
@@ -94,7 +94,7 @@ bool is_disk(int fd) {
 
 bool map_file(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not) {
   if (!file_size_allowed(bytes)) {
-    why_not = "RLIMIT_FSIZE does not allow a file of " + format_size(bytes);
+    why_not = "the limit on file sizes (ulimit -f) allows no file of " + format_size(bytes);
     return false;
   }
   const int fd = open_high(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);

@@ -15,14 +15,13 @@ char* data();
 /// In bytes. Only the first mapped() bytes have address space.
 std::size_t size();
 std::size_t mapped();
-/// "" = anonymous memory.
 const std::string& path();
 
-/// Extends mapped() to `end`. Called by one thread.
+/// Extends mapped() to `end`. Not thread-safe.
 bool reach(std::uint64_t end);
 /// Gives pages to a range, since a store without a page may raise SIGBUS. Returns false without memory. Thread-safe.
 bool populate(void* at, std::size_t bytes);
-/// Returns whole pages to the system. Returns false on failure.
+/// Gives whole pages back to the system. Returns false on failure.
 bool give_back(char* begin, char* end);
 
 }  // namespace profshim::recorder::spool_memory

@@ -47,7 +47,7 @@ bool prepare(std::string& why_not) {
   void* const library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
   const auto found = library != nullptr ? reinterpret_cast<Backtrace>(dlsym(library, "unw_backtrace")) : nullptr;
   if (found == nullptr) {
-    why_not = "libunwind.so.8 was not found";
+    why_not = "libunwind.so.8 was not found; install libunwind";
     return false;
   }
   dl_iterate_phdr(find_own_code, nullptr);

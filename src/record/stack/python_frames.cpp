@@ -217,12 +217,12 @@ bool prepare(std::string& why_not) {
     void* const memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
-      why_not = "there is no memory for the names of frames";
+      why_not = "no host memory is left for them";
       return false;
     }
     slots = static_cast<Slot*>(memory);
   } else {
-    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // drops the ids of the previous spool
+    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // zeroes ids of the previous spool
   }
   is_ready.store(true, std::memory_order_release);
   return true;

@@ -9,7 +9,7 @@
 
 namespace profshim::recorder::python_frames {
 
-/// Returns false without a supported Python. Call when the session begins, once the spool takes texts.
+/// Returns false without a supported Python. Call once per spool: forgets the texts of the previous spool.
 bool prepare(std::string& why_not);
 
 /// Stores frames, innermost first, and returns how many. Calls only PyGILState_GetThisThreadState() and

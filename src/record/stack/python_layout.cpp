@@ -162,7 +162,7 @@ bool find_interpreter(Interpreter& found, std::string& why_not) {
   const bool as_known = basic_size(found.code_type) == sizes.code && basic_size(frame_type) == sizes.frame &&
                         basic_size(found.str_type) == sizes.str && basic_size(found.bytes_type) == sizes.bytes;
   if (!layout || !as_known) {
-    why_not = "this build of " + named + " has an unknown object layout";
+    why_not = named + " is a build with an unknown object layout; use a release build with the GIL";
     return false;
   }
   found.layout = *layout;

@@ -2,7 +2,7 @@
 
 namespace profshim::recorder {
 
-/// Returns false without memory.
+/// Gives pages to the first definitions. Returns false without memory.
 bool ready_first_definitions();
 void reset_definitions();
 

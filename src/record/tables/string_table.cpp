@@ -12,7 +12,7 @@ namespace {
 
 using spool::StringHeader;
 
-// A slot holds the upper half of the hash << 32 | string id; 0 = empty.
+// A slot holds the upper half of the hash << 32 | StringId; 0 = empty.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -26,7 +26,7 @@ struct Table {
 };
 constinit Table table;
 constexpr std::size_t kGuesses = 1024;
-constinit std::atomic<StringId> guesses[kGuesses] = {};
+constinit std::atomic<StringId> guesses[kGuesses] = {};  // by address of the text
 constinit std::atomic<std::uint64_t> arena_ready{0};
 constexpr std::size_t kReadyStep = 256 * 1024;
 

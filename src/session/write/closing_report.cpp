@@ -169,7 +169,7 @@ void log_full_tables(const State& s) {
   }
   const std::string threads = spool::threads_lost_sentence(h);
   if (!threads.empty() && speaks_for_job(s, "threads")) {
-    log::line(LogLevel::kWarn, "not recorded: %s%s", threads.c_str(), where_others_are(s).c_str());
+    log::line(LogLevel::kWarn, "%s%s", threads.c_str(), where_others_are(s).c_str());
   }
 }
 

@@ -85,7 +85,7 @@ class SharedMemory : public testing::Test {
     EXPECT_LE(found, static_cast<std::size_t>(calls));
     if (found < static_cast<std::size_t>(calls)) {
       EXPECT_EQ(traces[0].property("complete"), "false");
-      EXPECT_TRUE(traces[0].property("limit") == "no space left for the spool" ||
+      EXPECT_TRUE(traces[0].property("limit") == "no space left for profshim's buffer file (limits.spool_folder)" ||
                   traces[0].property("dropped_events") != "0");
     }
     return found;

@@ -41,7 +41,7 @@ TEST_F(ThreadBlocksTest, EventsOfAThreadWithoutABlockAreDropped) {
 
   EXPECT_EQ(recorder::dropped(), 7u);
   EXPECT_EQ(spool::threads_lost_sentence(recorder::header()),
-            "7 events of 1 thread: only 1024 threads are recorded at a time");
+            "7 events of 1 thread were not recorded: at most 1024 threads are recorded at a time");
 }
 
 TEST_F(ThreadBlocksTest, ThreadWithoutABlockIsCountedOnceAndTriesAgain) {

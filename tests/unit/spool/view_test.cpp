@@ -34,11 +34,11 @@ TEST_F(SpoolViewTest, OffsetsOutsideTheFileAreRefused) {
 
   header->marks_at = header->file_bytes - 64;
   EXPECT_EQ(spool::View::over(copy, recorder::size(), why_not), nullptr);
-  EXPECT_EQ(why_not, "its step marks lie outside");
+  EXPECT_EQ(why_not, "damaged: the step boundaries lie outside the file");
 
   header->magic[0] = 'X';
   EXPECT_EQ(spool::View::over(copy, recorder::size(), why_not), nullptr);
-  EXPECT_EQ(why_not, "it is no profshim spool");
+  EXPECT_EQ(why_not, "not a spool file of profshim");
 }
 
 TEST_F(SpoolViewTest, StringsOutOfRangeAreEmpty) {
