@@ -14,7 +14,6 @@ EXPORT(GetVersion, int* version) {
   return kSuccess;
 }
 EXPORT(GetUniqueId, UniqueId* id) {
-  const Range range("ncclGetUniqueId");
   std::random_device random;
   std::memset(id, 0, sizeof *id);
   for (int i = 0; i < 12; ++i) id->bytes[i] = static_cast<char>(random());
@@ -83,7 +82,6 @@ EXPORT(CommShrink, Communicator* communicator, int* excluded, int count, Communi
                 true);
 }
 EXPORT(CommGetUniqueId, Communicator* communicator, UniqueId* id) {
-  const Range range("ncclCommGetUniqueId");
   if (!communicator || !id) return kInvalidArgument;
   *id = growth_id(*communicator);
   return kSuccess;
