@@ -9,7 +9,7 @@
 
 namespace profshim::nvtx {
 
-/// A wide message as UTF-8. The buffer exceeds a name by 8 bytes, so that the recorder reports messages that are too
+/// A wchar_t message as UTF-8. The buffer exceeds kMaxName, so that the recorder sees and reports messages that are too
 /// long.
 struct WideText {
   char bytes[spool::kMaxName + 8];
@@ -46,14 +46,14 @@ inline Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
-/// Null = no message. Not for wide messages.
+/// Returns null if there is no message, or a wchar_t message.
 inline const char* message_of(const nvtxEventAttributes_t& a) {
   if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
   if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->text;
 }
 
-/// Not inline, so that callers need no stack for a WideText.
+/// Not inline, so that only wchar_t messages use the stack of a WideText.
 template <class Call>
 [[gnu::noinline]] auto with_wide(Annotation annotation, const wchar_t* text, const Call& call) {
   const WideText wide(text);

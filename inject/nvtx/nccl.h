@@ -1,5 +1,5 @@
 // Records NCCL's own NVTX ranges (domain "NCCL", since 2.16). They show API calls that bypass our hooks: static
-// linking, dlsym, ctypes. A range inside a hook is dropped as a duplicate.
+// linking, dlsym, ctypes. A range inside a hooked call is dropped as a duplicate.
 #pragma once
 
 #include "handles.h"
@@ -7,7 +7,7 @@
 
 namespace profshim::nvtx {
 
-/// If the spec does not want NCCL, NCCL's ranges are ordinary ranges.
+/// False if the spec does not want NCCL: its ranges are then ordinary ranges.
 inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   if (domain == nullptr || !domain_of(domain).is_nccl) return false;
   const std::uint32_t mode = recorder::mode();

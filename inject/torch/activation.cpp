@@ -55,8 +55,8 @@ void wait() {
   std::atexit(at_exit);
 }
 
-/// A process without a rank may get one from init_process_group(), or may only launch the ranks. If PyTorch ranges make
-/// the steps, waiting for the first such range loses no step.
+/// A process without a rank may get its rank from init_process_group(), or may only launch the ranks. If PyTorch ranges
+/// make the steps, waiting for the first such range loses no step.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;

@@ -8,14 +8,14 @@
 namespace profshim::torch {
 
 struct Layout {
-  // at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
+  // Offsets in at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
   std::uint16_t sequence, inputs;
-  // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
+  // Offsets in c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
   std::uint16_t sizes, numel, dtype, policy;
   // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). Both lie
   // behind the reference counts. `list` is also the offset of the name in an rpc::WorkerInfo.
   std::uint16_t list, slots;
-  // c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
+  // Values of c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
   std::uint8_t tag_bool, tag_list, tag_object;
 };
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;

@@ -17,7 +17,7 @@ class ScalarWriter {
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}
 
   bool write_enum(const Schema& schema, const Bytes& bytes);
-  /// `width` is the size of a character. Stops at a zero.
+  /// `width`: bytes per character. Stops at a zero.
   void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);
   /// Types without a JSON number become hexadecimal text.
   bool write(std::uint64_t type, const Bytes& data, bool is_message);
