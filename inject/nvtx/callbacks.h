@@ -27,8 +27,8 @@ std::span<const Callback> payload_callbacks();
 
 inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return domain_of(domain).chained; }
 
-/// Bit of a range id that only profshim knows, because the chained tool did not start the range. No tool's id has this
-/// bit: ids are counters or addresses.
+/// Set in the id of a range that the chained tool did not start. No other id has this bit: ids are counters or
+/// addresses.
 inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
@@ -44,7 +44,7 @@ nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
 }
 
 struct EndedRange {
-  nvtxRangeId_t own;  // 0 = not recorded by profshim
+  nvtxRangeId_t own;  // 0 = not ours
   bool is_chained;    // the chained tool may know the id
 };
 inline EndedRange take_public_id(nvtxRangeId_t id) {

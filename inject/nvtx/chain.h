@@ -25,7 +25,7 @@ void set_path(const char* path);
 bool is_requested();
 
 bool attach(NvtxGetExportTableFunc_t get);
-/// Does nothing for extensions other than payloads: their handles would need translation.
+/// Payload extension only: other extensions' handles would need translation.
 void attach_extension(nvtxExtModuleInfo_t* module);
 
 nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);

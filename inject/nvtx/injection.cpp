@@ -1,4 +1,4 @@
-// Each library that uses NVTX v3 contains a copy of NVTX. At its first call, the copy opens the library that
+// Each library that uses NVTX v3 contains a copy of NVTX, which at its first call opens the library that
 // NVTX_INJECTION64_PATH names. The older libnvToolsExt.so.1 does the same.
 #include "injection.h"
 
@@ -98,7 +98,7 @@ void on_activate() {
 
 }  // namespace profshim::nvtx
 
-// Each NVTX copy calls these two functions once, on the thread of its first call.
+// Each NVTX copy calls these functions once, on the thread of its first call.
 extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   return get != nullptr && profshim::nvtx::attach(get) ? 1 : 0;
 }

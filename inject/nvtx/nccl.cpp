@@ -29,7 +29,7 @@ HookId function_of(const nvtxEventAttributes_t& a) {
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->function;
 }
 
-/// Finds entries of NCCL's payloads by name. Older NCCL has fewer entries, some with other names.
+/// Older NCCL has fewer entries, some with other names.
 class Payload {
  public:
   Payload(const Domain& domain, const nvtxPayloadData_t* data, std::size_t count)

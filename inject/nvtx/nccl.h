@@ -7,7 +7,7 @@
 
 namespace profshim::nvtx {
 
-/// False if the spec does not want NCCL: its ranges are then ordinary ranges.
+/// If the spec does not want NCCL, NCCL's ranges are ordinary ranges.
 inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   if (domain == nullptr || !domain_of(domain).is_nccl) return false;
   const std::uint32_t mode = recorder::mode();

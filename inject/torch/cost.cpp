@@ -82,7 +82,7 @@ double operator_cost() {
     return scratch.cost_ns([negate] { negate(tensor); });
   };
   const double bare = cost(false), recorded = cost(true);
-  // Valid only if the window is still open and no profiler of the job came.
+  // Valid only if the window is still open and no profiler came.
   return bare < 0 || recorded < bare || !can_measure() ? -1 : recorded - bare;
 }
 

@@ -114,7 +114,7 @@ void find_layout(const void* address) {
   }
   std::snprintf(
       text, sizeof text,
-      "PyTorch %s is not a supported release (1.13 to 2.15 on x86-64): operators have names and times only",
+      "PyTorch %s is not a supported release (1.13 to 2.15 on x86-64): its operators have names and times only",
       release);
   recorder::problem("torch", text);
 }

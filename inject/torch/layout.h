@@ -1,5 +1,5 @@
 // Memory layout of PyTorch's objects, which no API gives. Offsets come from the headers of 1.13 to 2.15
-// (scripts/torch_layouts.sh) and are used for these releases only.
+// (scripts/torch_layouts.sh) and serve these releases only.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ struct Layout {
   std::uint16_t sequence, inputs;
   // Offsets in c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
   std::uint16_t sizes, numel, dtype, policy;
-  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). Both lie
-  // behind the reference counts. `list` is also the offset of the name in an rpc::WorkerInfo.
+  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). `list`
+  // is also the offset of the name in an rpc::WorkerInfo.
   std::uint16_t list, slots;
   // Values of c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
   std::uint8_t tag_bool, tag_list, tag_object;

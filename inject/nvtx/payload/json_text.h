@@ -10,7 +10,7 @@
 
 namespace profshim::nvtx {
 
-/// If a piece does not fit, fits() becomes false, and the caller must rewind() to a position before that piece.
+/// If a piece does not fit, fits() becomes false; the caller must rewind() to a position before that piece.
 class JsonText {
  public:
   JsonText(char* buffer, std::size_t size) : begin_(buffer), at_(buffer), end_(buffer + size - kClosing) {}
@@ -31,7 +31,7 @@ class JsonText {
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
-  /// Always fits, in the kClosing bytes (limits.h) that other pieces leave.
+  /// Always fits: it may use the kClosing bytes (limits.h).
   void end_object(bool is_empty, bool is_complete) {
     if (!is_complete) {
       if (!is_empty) put(",");

@@ -53,7 +53,7 @@ class PayloadLayout {
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// Returns 0 if the length is in another entry that is invalid or comes later.
+  /// Returns 0 if the length is in an invalid or later entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
   /// Zero-extends 1 to 8 bytes. Returns false for other sizes and out of bounds.

@@ -55,7 +55,7 @@ class Renderer {
     return true;
   }
 
-  /// `selected`: number of the member to write, for a union without a selector entry.
+  /// `selected`: number of the member to write of a union without a selector.
   bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
     if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
     if (depth == 0) return false;

@@ -11,7 +11,7 @@
 
 namespace profshim::nvtx {
 
-/// Functions that return false have written nothing: the payload is too short, or the type unknown.
+/// Functions return false, and write nothing, if the payload is too short or the type unknown.
 class ScalarWriter {
  public:
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}

@@ -100,7 +100,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
       "the CPU totals leave these blocks out");
 }
 
-/// While the job's own profiler runs, New() and its hooked callee both report a block: one event results.
+/// While the job's profiler runs, New() and its hooked callee both report a block: one event results.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -150,7 +150,7 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
-/// A C++ program does not import PyTorch, so its first block shows that PyTorch is loaded.
+/// A C++ program does not import PyTorch: its first block shows that PyTorch is loaded.
 void attach_at_first_block() {
   static constinit std::atomic<bool> is_noticed{false};
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
