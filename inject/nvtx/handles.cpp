@@ -194,7 +194,7 @@ void define_category(Domain& domain, std::uint32_t number) {
     if (!c->defined.load(std::memory_order_relaxed) && !c->defined.exchange(true)) {
       recorder::define(spool::DefinitionKind::kNvtxCategory, number, recorder::intern(c->name), 0, {domain.id, number});
     }
-    return;  // push_front(): the newest name
+    return;  // the newest name comes first
   }
 }
 

@@ -139,7 +139,7 @@ struct StartedRange {
   Event* event;     // in the spool; null for a step marker that is not recorded
   StringId marker;  // 0 = no step marker
 };
-/// Bit of `id` while start() or end() uses the slot. No public id has it.
+/// Bit of `id` while start() or end() uses the slot. No public id has this bit.
 constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};

@@ -1,5 +1,5 @@
 // Memory layout of PyTorch's objects, which no API gives. Offsets come from the headers of 1.13 to 2.15
-// (scripts/torch_layouts.sh) and serve these releases only.
+// (scripts/torch_layouts.sh) and are for these releases only.
 #pragma once
 
 #include <cstddef>

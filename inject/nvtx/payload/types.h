@@ -14,7 +14,7 @@ struct TypeSize {
 };
 
 inline TypeSize size_of_type(std::uint64_t type) {
-  // By NVTX_PAYLOAD_ENTRY_TYPE_*, from INVALID (0) to CHAR32 (27).
+  // Indexed from INVALID (0) to CHAR32 (27).
   static constexpr TypeSize kBasic[] = {
       {0, 1}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, {4, 4}, {4, 4}, {8, 8},   {8, 8}, {8, 8}, {8, 8}, {1, 1}, {1, 1}, {2, 2},
       {2, 2}, {4, 4}, {4, 4}, {8, 8}, {8, 8}, {4, 4}, {8, 8}, {16, 16}, {8, 8}, {8, 8}, {4, 4}, {1, 1}, {2, 2}, {4, 4}};

@@ -100,7 +100,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
       "the CPU totals leave these blocks out");
 }
 
-/// While the job's profiler runs, New() and its hooked callee both report a block: one event results.
+/// The hooks of New() and reportMemoryUsageToProfiler() may both report a block: one event results.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -181,7 +181,7 @@ void start_memory() {
   void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     recorder::problem("torch",
-                      "capture.profile_memory: no host memory for a list of blocks: CPU memory is not recorded");
+                      "capture.profile_memory: no host memory for the list of CPU blocks: CPU memory is not recorded");
     return;
   }
   // A zeroed table is empty; a constructor would touch every page.
