@@ -9,8 +9,7 @@
 
 namespace profshim::nvtx {
 
-/// A wide message as UTF-8. The buffer exceeds a name by 8 bytes, so that the recorder reports messages that are too
-/// long.
+/// A wchar_t message as UTF-8. The buffer exceeds kMaxName, so that the recorder reports longer messages.
 struct WideText {
   char bytes[spool::kMaxName + 8];
   std::string_view view;
@@ -46,14 +45,14 @@ inline Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
-/// Null = no message. Not for wide messages.
+/// Null if there is no message, or a wchar_t message.
 inline const char* message_of(const nvtxEventAttributes_t& a) {
   if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
   if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->text;
 }
 
-/// Not inline, so that callers need no stack for a WideText.
+/// Not inline, so that only wchar_t messages need a WideText's stack.
 template <class Call>
 [[gnu::noinline]] auto with_wide(Annotation annotation, const wchar_t* text, const Call& call) {
   const WideText wide(text);

@@ -27,14 +27,14 @@ std::span<const Callback> payload_callbacks();
 
 inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return domain_of(domain).chained; }
 
-/// Marks the job's id of a range that the chained tool could not start. No other id has this bit: ids are counters or
+/// Set in the id of a range that the chained tool did not start. No other id has this bit: ids are counters or
 /// addresses.
 inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
   return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
 }
-/// Starts the range in the chained tool, if possible. Returns the id for the job: the tool's, mapped to `own`.
+/// Starts the range in the chained tool with `next`, null if impossible. Returns the id for the job.
 template <class Next, class... Args>
 nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
   if (next == nullptr) return public_id(own);

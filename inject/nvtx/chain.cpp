@@ -35,8 +35,8 @@ Table table_of(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule mod
   return table;
 }
 
-/// Table entries before the chained tool attaches: the NVTX header's initialization functions, which must not be
-/// called.
+/// Table before the chained tool attaches. Unchanged entries are the NVTX header's initialization functions, which must
+/// not be called.
 template <unsigned N>
 struct Snapshot {
   NvtxFunctionPointer before[N] = {};
@@ -52,7 +52,7 @@ struct Snapshot {
   }
 };
 
-// `chained` 0 = free. Slots are freed in any order, so a search looks at all slots in reach.
+// `chained` 0 = free. A search does not stop at a free slot: slots are freed in any order.
 struct RangeIdSlot {
   std::atomic<std::uint64_t> chained;
   std::atomic<std::uint64_t> own;

@@ -13,24 +13,24 @@ inline constexpr unsigned kCoreSlots = NVTX_CBID_CORE_SIZE;
 inline constexpr unsigned kCore2Slots = NVTX_CBID_CORE2_SIZE;
 inline constexpr unsigned kPayloadSlots = 64;
 
-// The tool's functions; null = none. Written before our callbacks of an NVTX copy run.
+// The tool's functions; null = none. attach() writes them before an NVTX copy calls our callbacks.
 extern constinit NvtxFunctionPointer core[kCoreSlots];
 extern constinit NvtxFunctionPointer core2[kCore2Slots];
 extern constinit NvtxFunctionPointer sync_create;
 extern constinit std::intptr_t payload[kPayloadSlots];
 
-/// Constructor only.
+/// Library's constructor only.
 void set_path(const char* path);
-/// True if there is a path, even if attach() fails.
+/// True after set_path(), even if attach() fails.
 bool is_requested();
 
 bool attach(NvtxGetExportTableFunc_t get);
-/// Only for the payload extension: other extensions' handles would need translation.
+/// Payload extension only: other extensions' handles would need translation.
 void attach_extension(nvtxExtModuleInfo_t* module);
 
 nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);
 
-/// If no slot nearby is free, the id is not mapped, and our range stays unfinished.
+/// Does nothing if no slot is free near home_of(chained): our range then stays unfinished.
 void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own);
 nvtxRangeId_t take_range_id(nvtxRangeId_t chained);
 

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMaxBlocks = 64;
 
 struct Block {
   std::atomic<std::size_t> used;
-  // The memory follows, from byte 64.
+  // Allocated objects follow, from byte 64.
 };
 constinit std::atomic<Block*> current{nullptr};
 constinit std::atomic<std::uint32_t> blocks{0};
@@ -62,7 +62,7 @@ const char* copy(const char* text) { return text == nullptr ? "" : copy(std::str
 template <class T>
 void push_front(std::atomic<T*>& head, T* node) {
   node->next = head.load(std::memory_order_relaxed);
-  // Pairs with the loops' acquire loads.
+  // Pairs with the acquire loads of searches.
   while (!head.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }

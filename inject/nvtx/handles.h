@@ -1,5 +1,5 @@
-// The objects behind NVTX handles. Their arena is never freed: threads may keep handles. If the arena is full,
-// make_...() return null or 0. Any thread; no locks.
+// The objects behind NVTX handles. Their arena is never freed: threads may keep handles. If the arena (64 MiB) is full,
+// make_...() return null or 0, and texts become "". Any thread; no locks.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace profshim::nvtx {
 
-/// Arrays and texts are our copies.
+/// Arrays and texts are copies of the job's.
 struct Schema {
   std::uint64_t id;
   const char* name;    // "" = none
@@ -24,7 +24,7 @@ struct Schema {
   std::size_t count;
   std::size_t static_size;          // bytes; 0 = not given
   std::size_t pack;                 // 0 = natural alignment
-  const nvtxPayloadEnum_t* values;  // of an enum, instead of entries
+  const nvtxPayloadEnum_t* values;  // null unless an enum, which has no entries
   Schema* next;
 };
 
@@ -53,7 +53,7 @@ struct RegisteredString {
   std::uint32_t length;
   std::atomic<Match> step, epoch;
   std::atomic<StringId> id;  // 0 = not interned yet
-  HookId function;           // NCCL function of this name, in NCCL's domain
+  HookId function;           // NCCL function that `text` names, in NCCL's domain
   Domain* domain;
   nvtxStringHandle_t chained;
   std::uint64_t hash;
@@ -67,11 +67,10 @@ inline Domain& domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
 }
 
-/// Libraries that use one name share its domain.
+/// make_domain() and make_string() return the existing object for equal arguments.
 Domain* make_domain(const char* name, nvtxDomainHandle_t chained);
-/// The same text gives the same handle.
 RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t chained);
-/// If `id` is 0, chooses an id. Returns 0 if the attributes are invalid.
+/// `id`: the chained tool's; 0 = uses the job's or a new id. Returns 0 if the attributes are invalid.
 std::uint64_t make_schema(Domain& domain, const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t id);
 std::uint64_t make_enum(Domain& domain, const nvtxPayloadEnumAttr_t& attributes, std::uint64_t id);
 const Schema* find_schema(const Domain& domain, std::uint64_t id);
@@ -82,7 +81,7 @@ void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 /// The first call writes the definition.
 std::uint32_t define_domain(Domain& domain);
 void define_category(Domain& domain, std::uint32_t number);
-/// Interns the text once: it may have been registered before the session.
+/// Interns the text at its first use: strings may be registered before the session.
 StringId intern_string(RegisteredString& string);
 
 /// Surrogates become U+FFFD. Writes whole characters, at most `size` bytes.

@@ -1,5 +1,5 @@
-// Each library that uses NVTX v3 contains a copy of NVTX, which opens the library in NVTX_INJECTION64_PATH at its first
-// call. The older libnvToolsExt.so.1 does the same.
+// Each library that uses NVTX v3 contains a copy of NVTX, which at its first call opens the library that
+// NVTX_INJECTION64_PATH names. The older libnvToolsExt.so.1 does the same.
 #include "injection.h"
 
 #include <dlfcn.h>
@@ -60,7 +60,7 @@ bool attach_extension(nvtxExtModuleInfo_t* module) {
   return true;
 }
 
-/// The other tool that gets the NVTX calls instead, or "".
+/// Path of the tool that gets the NVTX calls instead of profshim; "" = none.
 constinit char other_tool[PATH_MAX] = {};
 
 }  // namespace
@@ -71,7 +71,7 @@ void set_injection_path(const char* own_path) {
     char resolved[PATH_MAX];
     const char* const chained = std::getenv("PROFSHIM_NVTX_CHAIN");
     if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) {
-      // A parent (such as mpirun) has left the other tool's path in PROFSHIM_NVTX_CHAIN.
+      // A parent (such as mpirun) has set our path, and left the tool's in PROFSHIM_NVTX_CHAIN.
       if (chained != nullptr && chained[0] == '/') chain::set_path(chained);
       return;
     }
@@ -98,7 +98,7 @@ void on_activate() {
 
 }  // namespace profshim::nvtx
 
-// Each NVTX copy calls these once, on the thread of its first call.
+// Each NVTX copy calls these functions once, on the thread of its first call.
 extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   return get != nullptr && profshim::nvtx::attach(get) ? 1 : 0;
 }

@@ -57,7 +57,7 @@ nvtxDomainHandle_t create_domain_w(const wchar_t* name) {
   const auto next = CHAINED_CORE2(DomainCreateW);
   return reinterpret_cast<nvtxDomainHandle_t>(make_domain(text.bytes, next != nullptr ? next(name) : nullptr));
 }
-/// Keeps the domain: other threads may hold the handle, and a domain of the same name gets it again.
+/// Keeps the domain: other threads may hold its handle, and make_domain() reuses it.
 void destroy_domain(nvtxDomainHandle_t) {}
 nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* attributes) {
   const auto next = CHAINED_CORE2(DomainResourceCreate);

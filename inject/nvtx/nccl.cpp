@@ -15,9 +15,9 @@ using nccl::Row;
 /// The outermost NCCL range of this thread.
 struct OpenRange {
   std::uint32_t depth;  // open ranges in NCCL's domain
-  bool begun;           // `call` has to be ended
+  bool begun;           // end_call() is due
   nccl::Call call;
-  const Row* row;  // null = ignored
+  const Row* row;  // null = hooked already, or unknown
   nccl::CommunicatorInfo made;
   std::uint64_t hash;
 };

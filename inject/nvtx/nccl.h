@@ -1,5 +1,5 @@
 // Records NCCL's own NVTX ranges (domain "NCCL", since 2.16). They show API calls that bypass our hooks: static
-// linking, dlsym, ctypes. A range inside a hook is dropped as a duplicate.
+// linking, dlsym, ctypes. A range inside a hooked call is dropped as a duplicate.
 #pragma once
 
 #include "handles.h"

@@ -6,7 +6,7 @@
 namespace profshim::nvtx {
 namespace {
 
-// Arguments of with_attributes() and with_text(): the action, when to skip it, the result if skipped.
+// Passed to with_attributes() and with_text() as `call`. skipped() is the result if can_skip() this message.
 struct Push {
   nvtxDomainHandle_t domain;
   int operator()(const Annotation& a) const { return push(domain_of(domain), a); }

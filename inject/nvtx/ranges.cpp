@@ -13,7 +13,7 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// Flag in NvtxArgs::reserved[0] of an open range; reserved[1] is the range's level. Both are zeroed at its end.
+/// Flag in NvtxArgs::reserved[0] of an open range: a step marker. reserved[1] is the level. pop() zeroes both.
 enum : std::uint8_t { kIsMarker = 1 };
 
 /// Step and epoch markers are recorded even if the spec wants no other ranges.
@@ -39,7 +39,7 @@ struct Marker {
   bool is_any() const { return is_step || is_epoch; }
 };
 
-/// Also makes an epoch's boundary. A registered string that is no marker is compared once.
+/// Also reports epoch boundaries. Compares a registered string that is no marker only once.
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
@@ -67,7 +67,7 @@ void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
 
-/// Call after the marker's range is committed.
+/// Call after committing the marker's range: this may close the window.
 void marker_ended(Ticks now, StringId name) {
   if (!steps_at_end()) return session::step_marker_ended(now);
   std::optional<std::int64_t> number;
@@ -115,7 +115,7 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// Opens a placeholder if the pop of this unrecorded range could end another range.
+/// Opens a placeholder (ranges.h) if this range is a step marker, or its pop could end another range.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);
@@ -139,7 +139,7 @@ struct StartedRange {
   Event* event;     // in the spool; null for a step marker that is not recorded
   StringId marker;  // 0 = no step marker
 };
-/// Bit of `id` while start() or end() uses the slot. No id of the job has it.
+/// Bit of `id` while start() or end() uses the slot. No public id has this bit.
 constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};

@@ -13,7 +13,7 @@ namespace profshim::nvtx {
 
 struct Annotation {
   std::string_view text;         // the message, if c_text and string are null
-  const char* c_text = nullptr;  // message of unknown length
+  const char* c_text = nullptr;  // zero-terminated message
   RegisteredString* string = nullptr;
   std::uint64_t payload = 0;
   std::uint8_t payload_type = 0;
@@ -29,7 +29,7 @@ int push(Domain& domain, const Annotation& annotation);
 int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count);
 void mark(Domain& domain, const Annotation& annotation);
 
-/// Returns 0 if the range is neither recorded nor a marker.
+/// Returns 0 if the range is neither recorded nor a step marker.
 nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
 /// Any thread. Ignores unknown and ended ids.
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
@@ -39,7 +39,7 @@ double range_cost();
 
 inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
 
-/// True if nothing is recorded and this message (null = none) cannot be a step marker.
+/// True if nothing is recorded and this message (null = none) cannot be a step or epoch marker.
 inline bool is_ignored(const char* text) {
   using namespace recorder;
   const std::uint32_t now = mode();

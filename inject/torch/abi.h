@@ -15,7 +15,7 @@ struct ObserverContext {
 /// at::RecordScope
 enum class Scope : int { kFunction = 0, kBackwardFunction = 1, kTorchScript = 2, kUser = 7 };
 
-/// at::RecordFunctionCallback. Passed in memory.
+/// at::RecordFunctionCallback, passed by value.
 struct Callback {
   using Start = std::unique_ptr<ObserverContext> (*)(const void* record_function);
   using End = void (*)(const void* record_function, ObserverContext*);

@@ -25,8 +25,8 @@ constinit std::atomic<bool> waits{false};
 
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
-/// Activates a process that never got a rank, to report why nothing is recorded. A process that had children leaves the
-/// report to them.
+/// Activates a process that never got a rank, to report why nothing is recorded. A parent leaves the report
+/// to its children.
 void at_exit() {
   rusage children{};
   const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -55,8 +55,8 @@ void wait() {
   std::atexit(at_exit);
 }
 
-/// A process without a rank may get one from init_process_group(), or may only launch the ranks. If PyTorch ranges make
-/// the steps, waiting for the first such range loses no step.
+/// A process without a rank may get one from init_process_group(), or only launch the ranks. Waiting for the first
+/// PyTorch range that makes a step loses no step.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;

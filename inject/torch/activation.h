@@ -4,7 +4,7 @@
 
 namespace profshim::torch {
 
-/// Constructor only, before the program changes the environment.
+/// Library's constructor only, before the program changes the environment.
 void note_start();
 
 enum class Activation : std::uint8_t {
@@ -12,11 +12,11 @@ enum class Activation : std::uint8_t {
   kRetryAtRange,  // operators cannot show the rank: call for ranges only
   kDone,
 };
-/// Call at each operator (null) or range (its name) until kDone. Any thread.
+/// Call at each operator (`range` null) or range (its name) until kDone. Any thread.
 Activation try_to_activate(const char* range);
 
-/// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate such a process, because
-/// init_process_group() will. Any thread.
+/// True if PyTorch ranges make the steps, WORLD_SIZE is above 1, and this process has no rank yet. CUDA calls must not
+/// activate such a process, because init_process_group() will. Any thread.
 bool waits_for_group();
 
 /// Call when torch.distributed has put this process into a group. Job's thread.

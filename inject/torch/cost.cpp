@@ -11,7 +11,7 @@ constexpr char kConstruct[] = "_ZN2at14RecordFunctionC1ENS_11RecordScopeE";
 constexpr char kDestruct[] = "_ZN2at14RecordFunctionD1Ev";
 constexpr std::size_t kRoom = 16384;  // more than any at::RecordFunction
 
-// kEnable acts on the calling thread only. All exist in 1.13 to 2.x; c10::optional is used up to 2.3.
+// kEnable acts on the calling thread only. kEmpty: up to 2.3, and since. The other symbols: 1.13 to 2.x.
 constexpr char kEnable[] = "_ZN2at20enableRecordFunctionEb";
 constexpr char kOperator[] = "_ZN2at4_ops4neg_4callERNS_6TensorE";
 constexpr const char* kEmpty[] = {
@@ -73,8 +73,8 @@ double operator_cost() {
   if (empty == nullptr) empty = find<Empty>(kEmpty[1]);
   if (enable == nullptr || negate == nullptr || empty == nullptr || !can_measure()) return -1;
   recorder::ScratchThread scratch;
-  // neg_() is a typical operator: recording one that only returns a property costs half as much. The empty tensor takes
-  // no memory from a watched allocator.
+  // neg_() is typical: recording an operator that only returns a property costs half as much. The empty tensor takes no
+  // memory from a watched allocator.
   static const std::int64_t none = 0;
   static Tensor& tensor = *new Tensor(empty({&none, 1}, kFloat, false, {}));
   const auto cost = [&](bool recorded) {
@@ -82,7 +82,7 @@ double operator_cost() {
     return scratch.cost_ns([negate] { negate(tensor); });
   };
   const double bare = cost(false), recorded = cost(true);
-  // Valid only if the window is still open and no other observer came.
+  // Valid only if the window is still open and no profiler came.
   return bare < 0 || recorded < bare || !can_measure() ? -1 : recorded - bare;
 }
 

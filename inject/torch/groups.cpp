@@ -19,7 +19,7 @@ namespace {
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;
-  char name[128] = "";  // since PyTorch 2.1
+  char name[128] = "";  // "" before PyTorch 2.1
   bool is_defined = false;
 };
 constexpr std::size_t kMaxGroups = 1024;
@@ -38,7 +38,7 @@ Group* find(const void* address) {
 
 void note_group(const void* address, int rank, int size) {
   const std::lock_guard lock(mutex);
-  Group* group = find(address);  // not null: an earlier group had this address
+  Group* group = find(address);  // not null if an earlier group had this address
   if (group == nullptr) {
     const std::size_t next = group_count.load(std::memory_order_relaxed);
     if (next == kMaxGroups) return;

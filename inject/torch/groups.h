@@ -10,7 +10,7 @@ bool is_process_group(const void* address);
 /// Returns 0 if the group is unknown. A null `address` means the only group with several members. Any thread.
 std::uint32_t group_id(const void* address);
 
-/// Also defines groups that no call names.
+/// Defines even groups that no collective uses.
 void define_groups();
 
 }  // namespace profshim::torch

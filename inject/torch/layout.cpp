@@ -21,7 +21,7 @@ struct Row {
   Layout layout;
 };
 
-// Layouts with the newer ABI of std::string: in PyPI's packages since 2.6, always in Debian's and in "cxx11" archives.
+// Layouts with the newer ABI of std::string, which PyPI's packages use since 2.6, Debian's and "cxx11" archives always.
 constexpr Row kRows[] = {
     {1, 13, 13, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 17}},
     {2, 0, 0, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 18}},
@@ -33,7 +33,7 @@ constexpr Row kRows[] = {
 /// In the older ABI, the std::string in at::RecordFunction is this many bytes shorter.
 constexpr std::uint16_t kOlderStringSaves = 24;
 
-/// A symbol exported with the newer ABI only.
+/// Exported only with the newer ABI.
 constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
 
 constinit std::atomic<const Layout*> known{nullptr};
@@ -103,8 +103,7 @@ void find_layout(const void* address) {
   if (dladdr(address, &library) == 0 || library.dli_fname == nullptr) return;
   char release[64], text[192];
   if (!release_of(library.dli_fname, release, sizeof release)) {
-    recorder::problem("torch",
-                      "the release of PyTorch could not be determined: its operators have names and times only");
+    recorder::problem("torch", "the release of PyTorch is unknown: its operators have names and times only");
     return;
   }
   std::snprintf(text, sizeof text, "\"%s\"", release);

@@ -1,5 +1,5 @@
 // Memory layout of PyTorch's objects, which no API gives. Offsets come from the headers of 1.13 to 2.15
-// (scripts/torch_layouts.sh) and are used for these releases only.
+// (scripts/torch_layouts.sh) and are for these releases only.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 namespace profshim::torch {
 
 struct Layout {
-  // at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
+  // Offsets in at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
   std::uint16_t sequence, inputs;
-  // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
+  // Offsets in c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
   std::uint16_t sizes, numel, dtype, policy;
-  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). Both lie
-  // behind the reference counts. `list` is also the offset of the name in an rpc::WorkerInfo.
+  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). `list`
+  // is also the offset of the name in an rpc::WorkerInfo.
   std::uint16_t list, slots;
-  // c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
+  // Values of c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
   std::uint8_t tag_bool, tag_list, tag_object;
 };
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;

@@ -125,7 +125,7 @@ bool close(const void* record_function) {
   return true;
 }
 
-// Ends a range that began on another thread, even after its window: else it would look open in the next window.
+// Ends a range that began on another thread, even after its window: else the next window would show it.
 void close_pending(const void* record_function) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, record_function, ticks());

@@ -5,7 +5,7 @@
 namespace profshim::torch {
 
 /// If PyTorch is loaded, observes its ranges always. Observes its operators while recording and, before activation,
-/// until one has shown whether the process is a rank. Any thread.
+/// until an operator has shown whether the process is a rank. Any thread.
 void attach_if_loaded();
 bool is_imported();
 

@@ -9,7 +9,7 @@ namespace profshim::torch {
 /// Copies `range` (flag kStartEnd) to a pending slot, or commits it if end_pending() came first.
 void make_pending(spool::Thread& thread, const Event& range, const void* key);
 
-/// Commits the range on `thread`. If it is not pending, keeps the end for make_pending() and returns false.
+/// Commits the range on `thread`. If the range is not pending, keeps the end for make_pending() and returns false.
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags = 0);
 
 /// Lock-free; any thread.

@@ -10,7 +10,7 @@
 
 namespace profshim::nvtx {
 
-/// Once a piece does not fit, fits() is false, and the caller rewinds to a position before it.
+/// If a piece does not fit, fits() becomes false; the caller must rewind() to a position before that piece.
 class JsonText {
  public:
   JsonText(char* buffer, std::size_t size) : begin_(buffer), at_(buffer), end_(buffer + size - kClosing) {}
@@ -31,7 +31,7 @@ class JsonText {
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
-  /// Always fits: it may use the kClosing bytes.
+  /// Always fits: it may use the kClosing bytes (limits.h).
   void end_object(bool is_empty, bool is_complete) {
     if (!is_complete) {
       if (!is_empty) put(",");
@@ -66,7 +66,7 @@ class JsonText {
     characters(text);
     raw(text.size() > kMaxString ? "...\"" : "\"");
   }
-  /// Writes at most kMaxString bytes. Control characters become spaces.
+  /// Writes at most kMaxString bytes of `text`. Control characters become spaces.
   void characters(std::string_view text) {
     for (const char c : text.substr(0, kMaxString)) {
       if (c == '"' || c == '\\') {

@@ -22,7 +22,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// `offsets` reaches up to the current entry.
+/// `offsets` has values up to the current entry.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;
@@ -47,16 +47,16 @@ class PayloadLayout {
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
   TypeSize type_size(std::uint64_t type, int depth) const;
-  /// Returns the size of one element.
+  /// Returns the size of one element, also for arrays.
   TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
   /// `cursor` is the end of the previous entry.
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// Returns 0 if the schema names no valid length entry.
+  /// Returns 0 if the length is in an invalid or later entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
-  /// Reads 1 to 8 bytes, zero-extended. Returns false if the type has another size or the bytes are out of bounds.
+  /// Zero-extends 1 to 8 bytes. Returns false for other sizes and out of bounds.
   bool read_integer(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
   /// Only for schemas of scalars, such as NCCL's.
   bool find_integer(const nvtxPayloadData_t& payload, std::string_view name, std::uint64_t& value) const;

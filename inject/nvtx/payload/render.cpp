@@ -15,7 +15,7 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-/// write_field() returns false if the field does not fit, the other functions if the value is missing or out of bounds.
+/// write_field() returns false if the field does not fit, other functions if the value is missing or out of bounds.
 class Renderer {
  public:
   Renderer(const Domain& domain, JsonText& json, EventMessage& message)
@@ -46,8 +46,7 @@ class Renderer {
   }
 
  private:
-  /// A C string payload is the text, not its address. If its size is SIZE_MAX, a tool may call strlen() (NVTX's
-  /// header).
+  /// A C string payload is the text, not its address. NVTX's header allows strlen() if payload.size is SIZE_MAX.
   bool write_text_payload(const nvtxPayloadData_t& payload) {
     if (payload.payload == nullptr) return false;
     const std::size_t width = character_bytes(payload.schemaId);
@@ -56,7 +55,7 @@ class Renderer {
     return true;
   }
 
-  /// `selected`: the member to write, if a union has no selector of its own.
+  /// `selected`: number of the member to write of a union without a selector.
   bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
     if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
     if (depth == 0) return false;
@@ -103,7 +102,7 @@ class Renderer {
     return true;
   }
 
-  /// Place of a value, which is elsewhere if the entry is a pointer or an offset.
+  /// Where a value lies: outside its entry if the entry is a pointer or an offset.
   struct Place {
     Bytes data;
     std::size_t element;
@@ -149,7 +148,7 @@ class Renderer {
     return place.is_bounded ? std::min(count, place.data.size / element) : count;
   }
 
-  /// With the pointer flag, `place` is already the target.
+  /// If the entry is a pointer, find_place() has already followed it.
   bool write_c_string(const nvtxPayloadSchemaEntry_t& entry, const Place& place) {
     const std::uint8_t* target = place.data.data;
     if (place.is_bounded && (!place.data.load(0, target) || target == nullptr)) return false;

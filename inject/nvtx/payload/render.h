@@ -11,7 +11,7 @@ namespace profshim::nvtx {
 inline constexpr std::size_t kMaxPayloadText = 4096;
 
 /// Renders {"SCHEMA": {"field": value, ...}, ...}, always valid JSON; "...": true marks values that do not fit. "" if
-/// nothing can be rendered. Reads only within the job's sizes, and where the schema's pointers lead.
+/// nothing can be rendered. Reads only within the job's payload sizes, and behind the schema's pointers.
 std::string_view render_payload(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count,
                                 char (&buffer)[kMaxPayloadText], EventMessage& message);
 

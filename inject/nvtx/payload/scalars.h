@@ -11,13 +11,13 @@
 
 namespace profshim::nvtx {
 
-/// Functions that return false have written nothing: the payload is too short, or the type unknown.
+/// Functions return false, and write nothing, if the payload is too short or the type unknown.
 class ScalarWriter {
  public:
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}
 
   bool write_enum(const Schema& schema, const Bytes& bytes);
-  /// `width` is the size of a character. Stops at a zero.
+  /// `width`: bytes per character. Stops at a zero.
   void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);
   /// Types without a JSON number become hexadecimal text.
   bool write(std::uint64_t type, const Bytes& data, bool is_message);

@@ -1,5 +1,5 @@
-// Allocators report memory to these functions. The CPU's allocator calls ProfiledCPUMemoryReporter (same in 1.13 to
-// 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
+// PyTorch's allocators report blocks to these functions. The CPU's allocator calls ProfiledCPUMemoryReporter (same in
+// 1.13 to 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
 // c10/core/Allocator.cpp and CPUAllocator.cpp.
 #include "memory.h"
 
@@ -48,7 +48,7 @@ class RealFunction : public inject::NamedFunction<Signature> {
   }
 };
 
-// The first argument is the object.
+// The first argument of member functions is `this`.
 constinit RealFunction<void(void*, void*, std::size_t)> real_new("_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
 constinit RealFunction<void(void*, void*)> real_delete("_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
 constinit RealFunction<void(void*, std::size_t)> real_out("_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm");
@@ -96,11 +96,11 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
   if (is_said.exchange(true)) return;
   recorder::problem(
       "torch",
-      "capture.profile_memory: too many memory blocks at once: some releases are not recorded, and the CPU "
-      "totals leave these blocks out");
+      "capture.profile_memory: too many blocks of CPU memory at once: some of their releases are not recorded, and "
+      "the CPU totals leave these blocks out");
 }
 
-/// A block that is reported twice, for the job's profiler too, makes one event.
+/// The hooks of New() and reportMemoryUsageToProfiler() may both report a block: one event results.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -114,7 +114,7 @@ void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserv
   commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
 }
 
-/// `reported`: negative size, or 0 if unknown. Also called between recordings, so that the table has no freed blocks.
+/// `reported`: negative size, or 0 if unknown. Also called between recordings, so that cpu_blocks has no freed blocks.
 void remove_cpu_block(const void* address, std::int64_t reported, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr) return;
@@ -141,7 +141,7 @@ void report(RealFunction<Report<Total>>& real, void* address, std::int64_t bytes
   }
 }
 
-/// OutOfMemory() records failed allocations of the CPU.
+/// Skips the CPU: OutOfMemory() records its failed allocations.
 template <class Total>
 void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total allocated, Total reserved,
                 c10::Device device) {
@@ -150,7 +150,7 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
-/// A C++ program does not import PyTorch, so its first block shows that PyTorch is loaded.
+/// A C++ program does not import PyTorch: its first block shows that PyTorch is loaded.
 void attach_at_first_block() {
   static constinit std::atomic<bool> is_noticed{false};
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
@@ -181,7 +181,7 @@ void start_memory() {
   void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     recorder::problem("torch",
-                      "capture.profile_memory: no memory for the table of blocks: blocks of the CPU are not recorded");
+                      "capture.profile_memory: no host memory for the list of CPU blocks: CPU memory is not recorded");
     return;
   }
   // A zeroed table is empty; a constructor would touch every page.
@@ -201,14 +201,13 @@ class [[gnu::visibility("default")]] ProfiledCPUMemoryReporter {
   void OutOfMemory(std::size_t bytes);
 };
 
-// The real function may call reportMemoryUsageToProfiler(), whose hook updates the table.
 void ProfiledCPUMemoryReporter::New(void* address, std::size_t bytes) {
   real_new.call(this, address, bytes);
   attach_at_first_block();
   if (recording() && bytes != 0) add_cpu_block(address, static_cast<std::int64_t>(bytes), 0);
 }
 
-// The block is not freed yet, so no other thread can get its address.
+// Called before the block is freed, so no other thread can get its address.
 void ProfiledCPUMemoryReporter::Delete(void* address) {
   real_delete.call(this, address);
   if (profshim::recorder::mode_has(kMemory)) remove_cpu_block(address, 0, 0);

@@ -80,7 +80,7 @@ StringId remote_name(void* pipe) {
   return name != nullptr ? recorder::intern(*name(pipe)) : 0;
 }
 
-// The agent calls respond(), then id() of the received request, on one thread; another thread serves it.
+// The agent calls respond(), then id() of the received request, on one thread; another thread serves the request.
 
 struct Received {
   const void* message = nullptr;
@@ -92,9 +92,9 @@ constinit std::mutex received_mutex;
 
 struct State {
   StringId from = 0, to = 0;  // workers at both ends of the latest respond()'s pipe
-  bool is_sending = false;    // inside the real send(), whose id() is not of a received request
-  Event* request = nullptr;   // event being sent; set_id() adds the id
-  Event* served = nullptr;
+  bool is_sending = false;    // inside the real send(), which calls id() of its own request
+  Event* request = nullptr;   // of the request being sent; set_id() adds the id
+  Event* served = nullptr;    // of the request being served
 };
 constinit thread_local State state __attribute__((tls_model("initial-exec"))) = {};
 
@@ -133,7 +133,7 @@ Event describe(HookId hook, const void* message, StringId from, StringId to) {
   return event;
 }
 
-/// Ends the event of a call that an exception has left.
+/// Ends the event of a call that threw an exception.
 void close_left_call(spool::Thread& thread, Event*& left) {
   if (left == nullptr) return;
   left->flags |= kUnfinished;
@@ -169,7 +169,7 @@ void define_own_name(StringId name) {
   if (name == 0 || told.exchange(name, std::memory_order_relaxed) == name) return;
   const std::string_view worker = text(name);
   char json[160];
-  // Needs no escapes: PyTorch accepts only letters, digits, '-', '_' and ':'.
+  // A worker's name needs no escapes: PyTorch accepts only letters, digits, '-', '_' and ':'.
   constexpr std::size_t kLongest = 128;
   std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(std::min(worker.size(), kLongest)), worker.data());
   recorder::add_metadata(schema::ours::kRpcWorker, json);

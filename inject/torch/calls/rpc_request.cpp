@@ -24,7 +24,7 @@ enum Type : int {
   kRRefBackward = 0x117,
 };
 
-/// Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
+/// Reads a pickle's operations. Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
 /// (torch/csrc/jit/serialization/pickler.cpp).
 class Pickle {
  public:
@@ -164,7 +164,7 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// A Python call's pickle follows a byte 0 or 1 (asynchronous); no pickle begins with these. Source:
+/// A Python call's pickle follows a byte 0 or 1 (asynchronous); no pickle begins with these bytes. Source:
 /// torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);
@@ -188,8 +188,8 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// The payload of a request inside an autograd context ends with a pickle, whose first number is the type, and the
-/// pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
+/// The payload of a request inside an autograd context ends with a pickle, whose first number is the request's
+/// type, and the pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;

@@ -5,7 +5,7 @@
 
 namespace profshim::torch {
 
-/// From torch::distributed::rpc::MessageType. Source: torch/csrc/distributed/rpc/message.h, 1.13 to 2.x.
+/// Bits of torch::distributed::rpc::MessageType, 1.13 to 2.x.
 inline constexpr int kRpcRequest = 0x100, kRpcResponse = 0x200;
 
 /// Writes a name such as "rpc_call#plus(worker0 -> worker1)", cut to `size`, and returns its length. The function is an

@@ -12,7 +12,7 @@ struct Note {
   enum class Verdict {
     kFact,
     kRecorded,
-    kUnrecorded,  // `text` says why
+    kUnrecorded,
   };
   Verdict verdict = Verdict::kFact;
   std::string subject;
@@ -39,7 +39,7 @@ std::string library_of_tool();
 
 struct Program {
   std::string path;                 // "" = not found
-  std::string script;               // if path is an interpreter
+  std::string script;               // that the interpreter `path` runs
   std::vector<std::string> behind;  // launchers and scripts that start the program
   std::string problem;
 };

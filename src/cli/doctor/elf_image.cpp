@@ -150,8 +150,8 @@ std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& im
   const std::string loader = image.interpreter.substr(image.interpreter.rfind('/') + 1);
   if (loader.rfind("ld-linux", 0) != 0 && loader.rfind("ld64.so", 0) != 0) return files;
 
-  // "\tlibmpi.so.40 => /my libs/libmpi.so.40 (0x...)", "\tlibx.so => not found" or, for a library named by its path,
-  // "\t/opt/libx.so (0x...)".
+  // Lines: "\tlibmpi.so.40 => /my libs/libmpi.so.40 (0x...)", "\tlibx.so => not found" or, for a library that is named
+  // by path, "\t/opt/libx.so (0x...)".
   constexpr std::string_view kArrow = " => ";
   std::istringstream lines(output_of_list(image.interpreter, path));
   for (std::string line; std::getline(lines, line);) {

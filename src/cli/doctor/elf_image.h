@@ -19,7 +19,7 @@ struct ElfImage {
   std::set<std::string> calls;  // undefined symbols
   std::set<std::string> defines;
   bool uses_nvtx = false;     // contains the name of NVTX's injection variable
-  bool holds_cudart = false;  // the CUDA runtime is linked in
+  bool holds_cudart = false;  // the CUDA runtime is linked statically
 };
 
 ElfImage read_elf(const std::string& path);

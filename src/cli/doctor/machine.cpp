@@ -52,14 +52,14 @@ void note_processor(Notes& notes) {
 void note_shared_memory(Notes& notes) {
   struct statvfs disk {};
   if (statvfs("/dev/shm", &disk) != 0 || access("/dev/shm", W_OK) != 0) {
-    notes.fact("/dev/shm", "not writable: events do not survive a SIGKILL; see limits.spool_folder");
+    notes.fact("/dev/shm", "not writable: a SIGKILL loses unwritten events; set limits.spool_folder to another folder");
     return;
   }
   const std::uint64_t free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
   const std::uint64_t size = static_cast<std::uint64_t>(disk.f_blocks) * disk.f_frsize;
   const bool small = free < (256u << 20);
   notes.fact("/dev/shm", format_size(free) + " free of " + format_size(size) +
-                             (small ? ": small for spools; in a container use --shm-size=1g" : ""));
+                             (small ? ": small for profshim's buffer files; in a container use --shm-size=1g" : ""));
 }
 
 void note_launchers(Notes& notes) {
@@ -90,7 +90,7 @@ void note_injection(Notes& notes, const char* variable, const char* lost) {
   }
 }
 
-/// True if profshim takes the NVTX ranges and passes them on to another tool: the rule of inject/nvtx/injection.cpp.
+/// True if profshim forwards NVTX ranges to another tool: the rule of inject/nvtx/injection.cpp.
 bool is_nvtx_chained() {
   const char* const taken = getenv("NVTX_INJECTION64_PATH");
   const char* const chained = getenv("PROFSHIM_NVTX_CHAIN");
@@ -119,7 +119,8 @@ void note_gpu(Notes& notes) {
   for (const std::string& folder : folders)
     if (const std::vector<std::string> found = files_newest_first(folder + "/libcupti.so.*"); !found.empty())
       return notes.fact("CUPTI", found.front());
-  notes.fact("CUPTI", "not found in the usual folders; if the job brings its own CUDA, its CUPTI is used");
+  notes.fact("CUPTI",
+             "not found in the usual folders; if the job has no CUPTI of its own, set PROFSHIM_CUPTI to a libcupti.so");
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ std::string library_of_tool() {
 void examine_machine(Notes& notes) {
   const std::string library = library_of_tool();
   if (library.empty()) {
-    notes.unrecorded("library", "no libprofshim.so beside the tool or in ../lib");
+    notes.unrecorded("library", "no libprofshim.so beside the profshim command or in ../lib; install both together");
   } else {
     notes.fact("library", library);
   }
@@ -152,10 +153,10 @@ void examine_machine(Notes& notes) {
                std::string(getenv("NVTX_INJECTION64_PATH")) + " receives the NVTX ranges, too (PROFSHIM_NVTX_CHAIN)");
   } else {
     note_injection(notes, "NVTX_INJECTION64_PATH",
-                   "it receives the NVTX ranges; to record them, too, set PROFSHIM_NVTX_CHAIN=1");
+                   "that tool receives the NVTX ranges; to record the ranges too, set PROFSHIM_NVTX_CHAIN=1");
   }
   note_injection(notes, "CUDA_INJECTION64_PATH",
-                 "it receives the device activity; only CUDA calls through hooked symbols are recorded");
+                 "that tool receives the device activity, and profshim records only CUDA calls; unset the variable");
   note_gpu(notes);
 }
 

@@ -38,12 +38,12 @@ bool refuses_preload(const std::string& path, const ElfImage& image, Notes& note
   if (!image.readable) {
     notes.unrecorded("program", image.problem);
   } else if (!image.is_64_bit) {
-    notes.unrecorded("program", "32-bit: ld.so reports that the library is 64-bit and runs the program without it");
+    notes.unrecorded("program", "32-bit: ld.so reports that libprofshim.so is 64-bit, and runs the program without it");
   } else if (image.machine != kOurMachine) {
-    notes.unrecorded(
-        "program", "built for another processor than the library (ELF machine " + std::to_string(image.machine) + ")");
+    notes.unrecorded("program", "built for another processor than libprofshim.so (ELF machine " +
+                                    std::to_string(image.machine) + ")");
   } else if (image.interpreter.empty()) {
-    notes.unrecorded("program", "statically linked: no ld.so preloads the library");
+    notes.unrecorded("program", "statically linked: no ld.so preloads libprofshim.so; link the program dynamically");
   } else if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0) {
     notes.unrecorded("program", "set-user-ID or set-group-ID: ld.so ignores LD_PRELOAD for it");
   } else if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
@@ -77,7 +77,7 @@ void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   };
   unique(hooked), unique(unhooked), unique(profiling);
   if (!hooked.empty()) notes.recorded("MPI calls", std::to_string(hooked.size()) + " functions: " + joined(hooked));
-  // This is no loss: functions without a hook move no data.
+  // This is no loss: functions without a hook move no data between ranks.
   if (!unhooked.empty()) notes.fact("MPI calls", "no hook, not recorded: " + joined(unhooked));
   if (!profiling.empty())
     notes.unrecorded("MPI calls", "called by PMPI names, which have no hooks: " + joined(profiling));
@@ -86,7 +86,7 @@ void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
 bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {
   const Loaded& program = all.front();
   if (program.image.defines.count("MPI_Init") != 0) {
-    notes.unrecorded("MPI", "statically linked into the program: its calls do not go through ld.so");
+    notes.unrecorded("MPI", "statically linked into the program: calls do not go through ld.so; link MPI dynamically");
     return true;
   }
   bool fortran = false;
@@ -152,7 +152,7 @@ void note_symbol_steps(const std::vector<Loaded>& all, const Spec& spec, Notes& 
   }
   if (any) return;
   const std::vector<std::string> near = elf::nearest_names(paths, spec.steps.pattern);
-  notes.unrecorded("steps", "no function matches \"" + spec.steps.pattern +
+  notes.unrecorded("steps", "no function matches steps.pattern \"" + spec.steps.pattern +
                                 "\" (a library that is loaded later may have one)" +
                                 (near.empty() ? "" : "; similar names: " + joined(near)));
 }

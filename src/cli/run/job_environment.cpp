@@ -63,7 +63,8 @@ std::string find_library(std::string& why_not) {
     }
   }
   if (found.find_first_of(" :") != std::string::npos) {
-    why_not = "LD_PRELOAD cannot hold a path with a space or a colon: " + found;
+    why_not = "LD_PRELOAD cannot hold a path with a space or a colon: " + found +
+              "; copy the library elsewhere and set PROFSHIM_LIBRARY";
     return "";
   }
   return found;

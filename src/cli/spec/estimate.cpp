@@ -14,7 +14,7 @@ constexpr double kSpoolBytesPerEvent = 64;
 constexpr double kNanosecondsPerEvent = 100;
 constexpr double kTraceBytesPerFrame = 60;
 constexpr double kNanosecondsPerFrame = 10;
-constexpr double kTraceBytesOfInputs = 150;  // with capture.record_shapes
+constexpr double kTraceBytesOfInputs = 150;
 constexpr double kNanosecondsOfInputs = 150;
 constexpr double kOpensInViewer = 100e6;  // bytes, gzipped: about the most that Perfetto loads in a browser
 
@@ -58,12 +58,13 @@ std::vector<SizeWarning> size_warnings(const Spec& spec, const Estimate& e) {
   }
   if (e.trace_bytes > static_cast<double>(spec.limits.trace_size)) {
     warnings.push_back({"limits.trace_size",
-                        format_size(spec.limits.trace_size) + " will close the window before its last step",
+                        "the trace will reach " + format_size(spec.limits.trace_size) +
+                            ", which closes the window before its last step",
                         "record fewer steps or raise the limit"});
   }
   if (e.memory_bytes > static_cast<double>(spec.limits.host_memory)) {
     warnings.push_back({"limits.host_memory",
-                        format_size(spec.limits.host_memory) + " will be reached before the window ends",
+                        "the events will fill " + format_size(spec.limits.host_memory) + " before the window ends",
                         "record fewer steps, raise the limit, or set limits.on_limit = \"drop_old\""});
   }
   return warnings;

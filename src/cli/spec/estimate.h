@@ -11,7 +11,7 @@ namespace profshim::cli {
 
 inline constexpr std::int64_t kEventsPerStep = 1000;
 
-/// For the longest window of a spec.
+/// Estimates for the longest window of a spec.
 struct Estimate {
   double events = 0, trace_bytes = 0, gzip_bytes = 0, memory_bytes = 0, microseconds_per_step = 0;
 };

@@ -130,7 +130,7 @@ void print_estimate(const Spec& spec, const Estimate& e, const ExplainOptions& o
   std::printf("\nestimates for %" PRId64 " recorded calls per step (--events-per-step):\n", options.events_per_step);
   std::printf("  largest trace: %.0f events, %s, about %s gzipped\n", e.events, size_text(e.trace_bytes).c_str(),
               size_text(e.gzip_bytes).c_str());
-  std::printf("  memory for its events: %s of limits.host_memory = %s\n", size_text(e.memory_bytes).c_str(),
+  std::printf("  host memory for its events: %s of limits.host_memory = %s\n", size_text(e.memory_bytes).c_str(),
               format_size(spec.limits.host_memory).c_str());
   std::printf("  cost of a recorded step: about %.1f us; outside windows a few ns per call\n", e.microseconds_per_step);
   for (const SizeWarning& warning : size_warnings(spec, e)) {
@@ -139,7 +139,8 @@ void print_estimate(const Spec& spec, const Estimate& e, const ExplainOptions& o
 }
 
 void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
-  std::printf("%s; spec %s\n\n", loaded.spec.profile.enable ? "recording is on" : "recording is off (profile.enable)",
+  std::printf("%s; spec %s\n\n",
+              loaded.spec.profile.enable ? "recording is on" : "recording is off (profile.enable = false)",
               loaded.spec.hash().c_str());
   for (const LoadedSpec::Origin& origin : loaded.origins) {
     std::printf("%-24s = %-30s # %s\n", origin.key.c_str(), printable(origin.value).c_str(),
@@ -151,7 +152,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   for (std::size_t i = 0; i < plan.windows.size(); ++i) {
     const PlannedWindow& window = plan.windows[i];
     std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
-    // File names and step marks use the job's step numbers.
+    // File names and ProfilerStep#N use the job's step numbers.
     if (const Spec& spec = loaded.spec; spec.steps.first != 0 && !spec.steps.absolute) {
       std::printf(" (in the trace: %" PRId64 " to %" PRId64 ")", spec.steps.first + window.first,
                   spec.steps.first + window.last);
@@ -159,7 +160,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
     std::puts(window.complete ? "" : " (the job ends in this window)");
   }
   if (plan.windows_go_on) std::printf("... and more: the first %zu windows are shown\n", plan.windows.size());
-  if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
+  if (plan.windows.empty()) std::puts("no window: the job (--job-steps) ends before the first window");
   print_files(plan);
   print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);
 }
@@ -203,13 +204,14 @@ void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOpti
   problem.key = "ranks.select";
   for (const int number : select.outside(options.world_size)) {
     problem.severity = Problem::Severity::kWarning;
-    problem.message =
-        "rank " + std::to_string(number) + " does not exist in a job of " + std::to_string(options.world_size);
+    problem.message = "rank " + std::to_string(number) + " does not exist in a job of " +
+                      std::to_string(options.world_size) + " (--world-size)";
     loaded.problems.push_back(problem);
   }
   if (!plan.ranks.empty()) return;
   problem.severity = Problem::Severity::kError;
-  problem.message = "\"" + select.text() + "\" selects no rank in a job of " + std::to_string(options.world_size);
+  problem.message =
+      "\"" + select.text() + "\" selects no rank in a job of " + std::to_string(options.world_size) + " (--world-size)";
   if (select.text().find("host:") != std::string::npos) problem.hint = "host names are known only in the job";
   loaded.problems.push_back(problem);
 }

@@ -72,7 +72,8 @@ int schedule(int argc, char** argv) {
                 static_cast<long long>(window.first), static_cast<long long>(window.last),
                 window.complete ? "" : " and later");
   }
-  if (windows.empty()) std::printf("no window in these %lld steps\n", static_cast<long long>(options.count));
+  if (windows.empty())
+    std::printf("no window in these %lld steps; show more with --steps N\n", static_cast<long long>(options.count));
   return kSuccess;
 }
 

@@ -97,7 +97,7 @@ std::vector<const Change*> shown(const Comparison& comparison) {
 std::string notes(const Comparison& c, const char* start) {
   std::string text;
   if (!c.not_compared.empty()) {
-    text += start + std::string("not counted, because it depends on timing: ");
+    text += start + std::string("not counted, because the number of calls depends on timing: ");
     for (const std::string& name : c.not_compared)
       text += (&name == &c.not_compared.front() ? "" : ", ") + printable(name);
     text += "\n";

@@ -102,7 +102,7 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
-// The spool of an ended process holds unwritten events.
+// The spool (buffer file) of an ended process holds unwritten events.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   for (const Manifest& m : manifests) {
     std::error_code error;
@@ -214,7 +214,7 @@ int run(int argc, char** argv) {
   }
   std::vector<Manifest> manifests = output::read_manifests(folder);
   if (manifests.empty()) {
-    std::fprintf(stderr, "profshim: %s: contains no manifest-rank*.json; is it the folder of a run?\n",
+    std::fprintf(stderr, "profshim: %s: contains no manifest-rank*.json; name the folder of a run (output.folder)\n",
                  printable(folder).c_str());
     return kFailure;
   }

@@ -38,7 +38,7 @@ bool is_done(RecoverOutcome outcome) {
 std::string remark(RecoverOutcome outcome, bool quiet) {
   if (quiet) return {};
   if (outcome == RecoverOutcome::kNothing) return "nothing to recover: no window had unwritten events";
-  if (outcome == RecoverOutcome::kElsewhere) return "is being recovered by another process";
+  if (outcome == RecoverOutcome::kElsewhere) return "another process recovers this file, or has removed it";
   return {};
 }
 
@@ -67,11 +67,12 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
     const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
     if (!folder.fd) return refuse(path, std::strerror(errno), notes);
     const ActAsOwner owner(folder.found);
-    if (!owner.ok()) return refuse(path, "root cannot act as the owner of its folder", notes);
+    if (!owner.ok())
+      return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);
     return is_done(recover_one(folder, whole.substr(slash + 1), quiet, notes)) ? kSuccess : kProblemsFound;
   }
   const ActAsOwner owner(file);
-  if (!owner.ok()) return refuse(path, "root cannot act as its owner", notes);
+  if (!owner.ok()) return refuse(path, "root cannot act as the owner; run profshim recover as that user", notes);
   const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(), notes);
   if (const std::string message = remark(outcome, quiet && outcome != RecoverOutcome::kElsewhere); !message.empty()) {
     notes.push_back({path, -1, -1, "", path + ": " + message});
@@ -102,9 +103,9 @@ struct RecoverOptions {
 
 int recover(int argc, char** argv) {
   RecoverOptions options;
-  Arguments arguments(
-      "recover", "Writes the traces of a job that was killed, from the events that its processes left in spool files.");
-  arguments.add("FOLDER", options.paths, "Run folders or spool files").required();
+  Arguments arguments("recover",
+                      "Writes the traces of a job that was killed, from the buffer files (spools) that profshim left.");
+  arguments.add("FOLDER", options.paths, "Run folders or buffer files (spools)").required();
   arguments.add("--quiet", options.quiet, "Print only recovered traces and failures");
   arguments.add("--json", options.json, "Print JSON: a list of recovered traces and failures");
   arguments.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +
@@ -130,17 +131,18 @@ int recover_folder(const std::string& path, bool quiet, std::vector<RecoverNote>
   const OpenFolder folder = output::open_run_folder(path);
   if (!folder.fd) return refuse(path, std::strerror(errno), notes);
   const ActAsOwner owner(folder.found);
-  if (!owner.ok()) return refuse(path, "root cannot act as its owner", notes);
+  if (!owner.ok()) return refuse(path, "root cannot act as the owner; run profshim recover as that user", notes);
   int status = kSuccess;
   const std::vector<std::string> entries = output::spool_entries(folder);
   for (const std::string& entry : entries) {
     if (!is_done(recover_one(folder, entry, quiet, notes))) status = kProblemsFound;
   }
-  if (entries.empty() && !quiet) notes.push_back({path, -1, -1, "", path + ": nothing to recover: no spool files"});
+  if (entries.empty() && !quiet)
+    notes.push_back({path, -1, -1, "", path + ": nothing to recover: no profshim buffer files (spools)"});
   return status;
 }
 
 extern const Command kRecover;
-const Command kRecover = {"recover", "write the traces of a killed job from its spool files", recover};
+const Command kRecover = {"recover", "write the traces of a killed job from its buffer files", recover};
 
 }  // namespace profshim::cli

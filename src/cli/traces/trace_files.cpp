@@ -44,7 +44,7 @@ std::map<std::string, std::string> traces_in_manifests(const std::string& folder
   return result;
 }
 
-/// Call this only on the main thread: the cache of manifests is not locked.
+/// Call only on the main thread: the cache of manifests is not locked.
 std::string window_in_manifests(const std::string& path) {
   static std::map<std::string, std::map<std::string, std::string>> known;
   std::error_code error;

@@ -6,7 +6,7 @@
 
 namespace profshim::cli {
 
-/// Returns false for a hidden file: such a file is still being written.
+/// False for a hidden file, which is still being written.
 bool is_trace_name(std::string_view name);
 
 /// Also returns traces that only a manifest names ("trace.json"). Adds unreadable folders to `unread`.

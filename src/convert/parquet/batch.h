@@ -17,7 +17,7 @@ class Column {
   void open(ColumnType type, std::size_t rows);
   void set(std::size_t row, std::int64_t value);
   void set(std::size_t row, std::string_view text);
-  /// Call this for every row of a kText column, in order.
+  /// Call for every row of a kText column, in order.
   void end_row(std::size_t row);
   void clear(std::size_t rows);
 

@@ -132,7 +132,7 @@ class Rows {
 
 constexpr std::string_view kRankFolder = "rank=";
 
-/// Files have temporary names until all are complete.
+/// Output files have temporary names until all are complete.
 class Outputs {
  public:
   ~Outputs() {
@@ -169,9 +169,8 @@ class PartNames {
   explicit PartNames(std::string folder) : folder_(std::move(folder)) {}
   std::string name_for(const FileInfo& info) {
     if (info.ranks.size() > 1) {
-      throw std::runtime_error(info.path +
-                               ": a merged trace has several ranks; convert the original traces, or write one .parquet "
-                               "file");
+      throw std::runtime_error(
+          info.path + ": a merged trace has several ranks; give the original traces, or one file with -o NAME.parquet");
     }
     std::string name = std::filesystem::path(info.path).filename().string();
     for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
@@ -237,7 +236,7 @@ void convert_all(const ParquetOptions& options, ConvertResult& result) {
     if (!info.error.empty()) throw std::runtime_error(path + ": " + info.error);
     result.truncated = result.truncated || info.truncated;
     if (info.truncated)
-      result.warnings.push_back(path + ": cut off (" + info.why_truncated + "); the part before that is converted");
+      result.warnings.push_back(path + ": cut off (" + info.why_truncated + "); the part before the cut is converted");
     if (info.rounded > 0) {
       result.warnings.push_back(path + ": " + std::to_string(info.rounded) +
                                 " events have times finer than a nanosecond, which are rounded");

@@ -1,4 +1,4 @@
-// Values that all rows of a trace share. A first pass reads them.
+// Values that all rows of a trace share, from a first pass.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct FileInfo {
   std::string path, error;
   bool truncated = false;
   std::string why_truncated;
-  std::uint64_t events = 0, rounded = 0;  // rounded: times finer than a nanosecond
+  std::uint64_t events = 0, rounded = 0;  // rounded: events with times finer than a nanosecond
   std::int64_t base_ns = 0;
   bool has_wall_clock = false;
   std::optional<std::int64_t> window;

@@ -1,4 +1,4 @@
-// The Python script of ParquetProcess. It prints "ok" at the start and after "close", or one error line.
+// Python script of ParquetProcess: prints "ok" at the start and after "close", or one error line.
 #pragma once
 
 namespace profshim::convert_detail {

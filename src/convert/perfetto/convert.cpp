@@ -171,7 +171,7 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
   result.bytes = packets.bytes();
   result.truncated = whole.truncated;
   if (whole.truncated)
-    result.warnings.push_back(name + ": cut off (" + whole.error + "); the part before that is converted");
+    result.warnings.push_back(name + ": cut off (" + whole.error + "); the part before the cut is converted");
   const auto warn = [&](std::uint64_t count, const char* what) {
     if (count > 0) result.warnings.push_back(name + ": " + std::to_string(count) + what);
   };

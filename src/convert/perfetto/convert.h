@@ -9,7 +9,7 @@
 
 namespace profshim::convert_detail {
 
-/// Is called twice and must read the same trace each time.
+/// write_perfetto() calls this twice: it must read the same trace each time.
 using ReadTrace = std::function<ReadResult(const TraceVisitor&)>;
 
 /// Returns false, and sets result.error, if the trace cannot be read. The sink reports write errors.

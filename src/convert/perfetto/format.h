@@ -13,8 +13,8 @@
 //    args                                 debug_annotations; lists and objects as legacy_json_value
 //    members other than traceEvents       debug_annotations of an instant on a track "trace metadata"
 //
-// Times are exact ns since the epoch (baseTimeNanoseconds + ts) on BUILTIN_CLOCK_BOOTTIME, which Perfetto shows. A
-// ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to it.
+// Times are exact ns (baseTimeNanoseconds + ts) on BUILTIN_CLOCK_BOOTTIME, which Perfetto shows. If they count from the
+// epoch, a ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to it.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class Packets {
   void start(const Plan& plan);
   void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
 
-  // Packets are appended to `out`, to be written later. Interned texts are written at once.
+  // Append packets to `out`, for a later write(). Write interned texts at once.
   void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
              std::span<const ArrowEnd> arrows);
   void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
@@ -39,7 +39,7 @@ class Packets {
   void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
 
   void write(std::string_view packets);
-  /// Forgets interned texts if they take too much memory. Call this only if write() got all packets.
+  /// Forgets interned texts if they take too much memory. Call only after write() got all packets that use the texts.
   void bound_memory();
   bool finish();
   bool failed() const { return failed_; }

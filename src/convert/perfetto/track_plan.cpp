@@ -12,7 +12,7 @@ namespace {
 using Arg = ReadEvent::ReadArg;
 
 constexpr std::int64_t kMostNs = TraceMetadata::kMaxNs;
-// Perfetto drops slices deeper than 512.
+// Perfetto drops slices nested deeper than 512.
 constexpr std::size_t kMostDepth = 500;
 constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
 

@@ -67,7 +67,7 @@ class Plan {
   /// False for metadata, and for events without a process, a valid time or (X only) a duration.
   static bool is_shown(const ReadEvent& event);
   std::int64_t base_ns() const { return metadata_.base_time_ns; }
-  /// Nanoseconds, since the epoch if the trace has a base time.
+  /// Base time + ts, in ns.
   std::int64_t time_of(const ReadEvent& event) const { return base_ns() + event.ts_ns; }
   std::uint32_t process_of(const ReadEvent& event);
   std::uint32_t track_of(const ReadEvent& event, Scope scope, std::string_view series = {});
@@ -75,7 +75,7 @@ class Plan {
   struct Placed {
     std::uint64_t uuid = 0;
     std::int64_t end_ns = 0;
-    std::uint32_t written_with = 0;  // the slice with which these packets are written: this slice or a later one
+    std::uint32_t written_with = 0;  // slice with which the packets are written: itself or a later slice
     std::uint32_t order = 0;
   };
   Placed placed(std::uint32_t slice) const;
@@ -98,7 +98,7 @@ class Plan {
     std::int64_t begin_ns, end_ns;
     std::uint32_t track, number;
   };
-  struct Point {
+  struct Point {  // one end of an arrow
     std::uint64_t key;
     std::int64_t at_ns;
     std::uint32_t track, number;

@@ -147,7 +147,7 @@ TEST(Doctor, LooksUpTheStepsOfTheSpec) {
   EXPECT_EQ(found.ending(), "exit 0") << found.out << found.err;
   EXPECT_TRUE(says(found, "heat_step in"));
   EXPECT_EQ(missing.ending(), "exit 1");
-  EXPECT_TRUE(says(missing, "no function matches \"heat_stepp\""));
+  EXPECT_TRUE(says(missing, "no function matches steps.pattern \"heat_stepp\""));
 }
 
 TEST(Doctor, WritesJson) {
