@@ -147,9 +147,9 @@ bool write_all(const MergeOptions& options, const std::vector<RankTrace>& traces
         options.on_progress(0.5 + static_cast<double>(written) / static_cast<double>(events) / 2);
       return !out.failed();
     };
-    const ReadResult read = read_trace(traces[i].path, visitor);
+    read_trace(traces[i].path, visitor);
     if (here < traces[i].events && !out.failed()) {
-      result.error = traces[i].path + ": changed while it was read: " + read.error;
+      result.error = traces[i].path + ": changed while it was read; merge again";
       return false;
     }
   }

@@ -35,7 +35,6 @@ class Notes {
 };
 
 void examine_machine(Notes& notes);
-std::string library_of_tool();
 
 struct Program {
   std::string path;                 // "" = not found

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/find_library.h"
 #include "doctor.h"
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
@@ -125,21 +126,11 @@ void note_gpu(Notes& notes) {
 
 }  // namespace
 
-std::string library_of_tool() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length <= 0) return "";
-  std::string folder(path, static_cast<std::size_t>(length));
-  folder.resize(folder.rfind('/'));
-  for (const char* place : {"/libprofshim.so", "/../lib/libprofshim.so"})
-    if (access((folder + place).c_str(), R_OK) == 0) return folder + place;
-  return "";
-}
-
 void examine_machine(Notes& notes) {
-  const std::string library = library_of_tool();
+  std::string why_not;
+  const std::string library = find_library(why_not);
   if (library.empty()) {
-    notes.unrecorded("library", "no libprofshim.so beside the profshim command or in ../lib; install both together");
+    notes.unrecorded("library", why_not);
   } else {
     notes.fact("library", library);
   }

@@ -7,6 +7,7 @@
 #include "child.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/find_library.h"
 #include "cli/spec/spec_options.h"
 #include "cli/traces/recover.h"
 #include "job_environment.h"

@@ -215,8 +215,8 @@ void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
     flush();
     return true;
   };
-  const ReadResult read = read_trace(info.path, visitor);
-  if (seen < info.events) throw std::runtime_error(info.path + ": changed while it was read: " + read.error);
+  read_trace(info.path, visitor);
+  if (seen < info.events) throw std::runtime_error(info.path + ": changed while it was read; convert it again");
 }
 
 void convert_all(const ParquetOptions& options, ConvertResult& result) {

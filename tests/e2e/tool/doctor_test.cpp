@@ -37,6 +37,17 @@ TEST(Doctor, TellsAboutTheMachine) {
     EXPECT_TRUE(says(outcome, subject));
 }
 
+TEST(Doctor, ExaminesTheLibraryThatRunWouldLoad) {
+  Job job{.command = {tool_path(), "doctor"},
+          .environment = {{"PROFSHIM_LIBRARY", "/nowhere/libprofshim.so"}},
+          .preload = false};
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 1");
+  EXPECT_TRUE(says(outcome, "cannot read /nowhere/libprofshim.so (PROFSHIM_LIBRARY)"));
+}
+
 TEST(Doctor, NamesTheSubscriberOfNvtx) {
   Job job{.command = {tool_path(), "doctor"},
           .environment = {{"NVTX_INJECTION64_PATH", "/opt/other.so"}},
