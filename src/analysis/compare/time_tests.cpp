@@ -32,8 +32,8 @@ struct Pair {
 
 enum class Variation : std::uint8_t { kUnknown, kWithin, kBeyond };
 
-/// Compares the new run's median with the variation of the baseline's runs, by Student's t. `sign`: 1 = longer,
-/// -1 = shorter. The factor sqrt(1 + 1/n) is for one new value.
+/// Compares the new run's median with the variation of the baseline's runs, by Student's t. `sign`: 1 tests for
+/// longer, -1 for shorter. The factor sqrt(1 + 1/n) predicts one new value.
 Variation variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
   if (runs.size() < kRunsForVariation || !runs.back().uses_cpu) return Variation::kUnknown;
   std::vector<double> base;
@@ -106,7 +106,7 @@ std::optional<double> cpu_us(const ProfileRank& rank) {
 void check_comparable(const RunProfile& base, const RunProfile& run) {
   if (base.world_size != run.world_size) {
     throw std::runtime_error("the two runs cannot be compared: " + base.path + " is of a job of " + size_of(base) +
-                             " ranks, " + run.path + " of a job of " + size_of(run));
+                             " ranks, " + run.path + " of a job of " + size_of(run) + " ranks");
   }
   if (ranks_of(base) != ranks_of(run)) {
     throw std::runtime_error("the two runs cannot be compared: " + base.path + " has " + ranks_of(base) + ", " +

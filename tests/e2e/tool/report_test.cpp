@@ -187,7 +187,7 @@ TEST(Report, BadInputGivesOneLineAndExitStatusTwo) {
       {"nan.json", R"({"traceEvents": [{"ph": "X", "name": "a", "ts": NaN, "dur": 1}]})", "byte "},
       {"long.json", "\"" + std::string(10'000'000, 'a') + "\"", "it is neither a JSON object nor a list of events"},
       {"cut.gz", sample.substr(0, 200), "cut.gz"},
-      {"other.json.gz", sample, "these are not of one job"}};
+      {"other.json.gz", sample, "name the traces of one job"}};
   for (const auto& one : cases) {
     const std::string page = scratch / (one.name + ".html");
     const Outcome made = profshim({"report", scratch.write(one.name, one.bytes), job, "-o", page});
