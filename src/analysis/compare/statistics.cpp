@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kFewest = 3;
 constexpr std::size_t kMaxExact = 30;  // for larger samples, the normal approximation is as good
 
-// Returns the share of orders of n + m samples with U >= `u` (recursion of Mann and Whitney).
+// Returns the share of orders of n + m samples with U >= `u` (Mann and Whitney's recursion).
 double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
   // ways[i][v]: number of orders of i and j samples with U = v.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(n * m + 1, 0));

@@ -58,7 +58,7 @@ TimeTest test_one(const Pair& pair, Variation variation, const CompareOptions& o
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
   const double slower_cpu =
       variation == Variation::kUnknown ? std::min(pair.other_causes.cpu_us, options.cpu_noise * from) : 0;
-  // busier_us is a mean over whole windows: subtract it from means.
+  // busier_us is a mean over whole windows: only means are comparable.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
   const double left = grown_mean - pair.other_causes.busier_us;
   const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);

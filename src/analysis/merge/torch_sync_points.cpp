@@ -218,7 +218,7 @@ struct TorchSyncPoints::Impl {
         std::equal(done.begin(), done.end(), started.begin(),
                    started.begin() + static_cast<std::ptrdiff_t>(done.size()),
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
-    if (!fits) return;  // some range is of a call before the window
+    if (!fits) return;  // a range belongs to a call before the window
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
       // Quiet: all calls so far ended before the next call began.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);

@@ -53,7 +53,7 @@ class TimelineBuilder {
   std::int64_t first_pid_;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
-  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices whose end is not read yet
+  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
   std::uint64_t unpaired_ = 0, impossible_ = 0;
   bool has_words_of_2021_ = false, is_bare_list_ = false;
   std::uint32_t last_track_ = 0;
