@@ -11,7 +11,7 @@
 namespace profshim {
 namespace {
 
-constexpr std::string_view kVersionKey = "profshim_baseline";  // first key of the file
+constexpr std::string_view kVersionKey = "profshim_baseline";
 constexpr int kVersionOfFile = 1;
 constexpr std::size_t kMaxElements = 1 << 20;
 
@@ -84,7 +84,7 @@ class Reader {
       parts_.push_back(path.substr(at, dot - at));
       at = dot + 1;
     }
-    ok_ = ok_ && (place(value) || value.kind == Value::Kind::kJson);  // kJson: an empty list
+    ok_ = ok_ && (place(value) || value.kind == Value::Kind::kJson);  // kJson: an empty list or object
   }
   bool ok() const { return ok_ && version_ == kVersionOfFile; }
 
@@ -128,7 +128,7 @@ class Reader {
     return key == "rows" && parts_.size() >= 7 && row(rank, value);
   }
 
-  // write_rank() puts kind and name before the numbers.
+  // Needs the order of write_rank(): kind, name, numbers.
   bool row(ProfileRank& rank, const Value& value) {
     const std::string_view key = parts_[6];
     if (key == "kind") {
@@ -219,7 +219,7 @@ std::vector<RunProfile> read_baseline(const std::string& path) {
   if (!read_file(path, text, error))
     throw std::runtime_error(path + ": " + std::string(std::generic_category().message(error)));
   const auto refuse = [&](const char* why) {
-    throw std::runtime_error(path + ": " + why + "; make one with `profshim compare --update-baseline`");
+    throw std::runtime_error(path + ": " + why + "; make one with `profshim compare --update-baseline FILE RUN`");
   };
   if (!is_baseline(path)) refuse("is not a baseline");
   std::vector<RunProfile> runs;

@@ -46,7 +46,7 @@ std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& ra
 struct Extremes {
   double least = 0, most = 0;
 };
-/// Returns the extremes of all counts, or of the ranks' median times in microseconds.
+/// Returns the extremes of all steps' counts, or of the ranks' median times in microseconds.
 Extremes extremes(const CheckRule& rule, const RunProfile& run) {
   std::vector<double> values;
   for (const ProfileRank& rank : run.ranks) {
@@ -168,7 +168,7 @@ class Rules {
     } else if (test.p <= alpha && test.large && test.lasting && test.cause != Cause::kProgram) {
       if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
       change.sentence += test.cause == Cause::kMachine ? ": cannot tell: the machine was busier"
-                                                       : ": cannot tell: runs of one program may differ by as much";
+                                                       : ": cannot tell: runs of one program may differ by this much";
     } else if (test.p <= alpha && test.large && test.lasting) {
       change.verdict = Verdict::kRegression;
       change.sentence += ": slower by more than tolerance = " + plain(tolerance);

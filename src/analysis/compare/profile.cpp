@@ -35,7 +35,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // the host has device ranges and waits as well
+      return std::nullopt;  // device ranges and waits: the host's events count
   }
 }
 
@@ -47,7 +47,7 @@ bool is_launch(std::string_view name) {
   return false;
 }
 
-/// Calls of torch.distributed do not count: their inner calls or kernels do.
+/// False for torch.distributed's calls: the MPI, gloo or NCCL operations inside them count.
 bool is_communication(RowKind kind, std::string_view name) {
   if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
   if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
@@ -109,7 +109,7 @@ class FileProfile {
   void add(const Slice& slice) {
     const auto kind = row_kind(slice.kind);
     const std::string_view name = timeline_->name_of(slice);
-    // An asynchronous slice does not count: its non-blocking call does.
+    // An asynchronous slice is left out: the call that started it counts.
     if (!kind || slice.asynchronous || name.starts_with(schema::name::kStepStart)) return;
     const Slice* made_by = &slice;
     if (is_device_work(slice.kind)) {
@@ -161,8 +161,9 @@ class FileProfile {
 
 void check_file(const Timeline& t, bool rules) {
   if (t.truncated) {
-    throw std::runtime_error(t.path +
-                             ": cut off, so its counts cannot be compared; `profshim recover` may restore the rest");
+    throw std::runtime_error(
+        t.path +
+        ": the trace is cut off, so counts cannot be compared; `profshim recover FOLDER` may restore the rest");
   }
   if (t.dropped > 0 && !rules) {
     throw std::runtime_error(t.path + ": " + std::to_string(t.dropped) +
@@ -181,7 +182,7 @@ struct Part {
 void check_same_run(const Part& first, const Part& part) {
   const auto refuse = [&](const std::string& why) { throw std::runtime_error(part.path + ": " + why); };
   if (first.world_size != part.world_size) {
-    refuse("of a job of " + std::to_string(part.world_size) + " ranks, but " + first.path + " of a job of " +
+    refuse("belongs to a job of " + std::to_string(part.world_size) + " ranks, but " + first.path + " to a job of " +
            std::to_string(first.world_size) + "; name the traces of one run");
   }
   if (first.has_steps != part.has_steps) {
@@ -191,8 +192,9 @@ void check_same_run(const Part& first, const Part& part) {
 void check_same_process(const Part& first, const Part& part) {
   const bool other_pid = first.pid >= 0 && part.pid >= 0 && first.pid != part.pid;
   if (!other_pid && first.host == part.host) return;
-  throw std::runtime_error(part.path + ": another run than " + first.path + ": both are rank " +
-                           std::to_string(part.profile.rank) + ", of different processes; name the traces of one run");
+  throw std::runtime_error(part.path + ": belongs to another run than " + first.path + ": both are rank " +
+                           std::to_string(part.profile.rank) +
+                           ", but of different processes; name the traces of one run");
 }
 
 void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {

@@ -10,9 +10,9 @@ namespace profshim::analysis_detail {
 namespace {
 
 constexpr std::size_t kFewest = 3;
-constexpr std::size_t kMaxExact = 30;  // beyond, the normal approximation is as good
+constexpr std::size_t kMaxExact = 30;  // for larger samples, the normal approximation is as good
 
-// Returns the share of orders with U >= `u` (recursion of Mann and Whitney).
+// Returns the share of orders of n + m samples with U >= `u` (Mann and Whitney's recursion).
 double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
   // ways[i][v]: number of orders of i and j samples with U = v.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(n * m + 1, 0));
@@ -32,7 +32,7 @@ double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer) {
   const std::size_t n = longer.size(), m = shorter.size();
   if (n == 0 || m == 0) return 1;
-  double u = 0;  // pairs with larger `longer`; a tie counts half
+  double u = 0;  // pairs whose `longer` sample is larger; a tie counts half
   for (const double a : longer) {
     for (const double b : shorter) u += a > b ? 1 : a == b ? 0.5 : 0;
   }
@@ -53,7 +53,8 @@ double longer_p(const std::vector<double>& shorter, const std::vector<double>& l
   return 0.5 * std::erfc((u - a * b / 2 - 0.5) / std::sqrt(variance) / std::sqrt(2.0));
 }
 
-// Integrates by Simpson's rule. With t = tan(angle) * sqrt(freedom), the density is cos(angle)^(freedom - 1).
+// Integrates by Simpson's rule. With t = tan(angle) * sqrt(freedom), the density is proportional to
+// cos(angle)^(freedom - 1).
 double student_tail(double t, std::size_t freedom) {
   constexpr int kParts = 2000;
   const double quarter = std::acos(-1.0) / 2, power = static_cast<double>(freedom) - 1;

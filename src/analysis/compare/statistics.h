@@ -5,12 +5,12 @@
 
 namespace profshim::analysis_detail {
 
-/// Returns the one-sided p of the Mann-Whitney test; 1 if a sample is empty.
+/// Returns p of the one-sided Mann-Whitney test that `longer` is longer; 1 if a sample is empty.
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer);
 
 /// Returns the smallest p that n and m steps can give: 1 / C(n + m, n).
 double least_p(std::size_t n, std::size_t m);
-/// Returns the number of steps that p <= `alpha` / `rows` needs; at least 3, for in_every_third().
+/// Returns how many steps each run needs for p <= `alpha` / `rows`; at least 3, for in_every_third().
 std::size_t steps_needed(double alpha, std::size_t rows);
 
 /// Returns the probability that Student's t exceeds `t`, which must be >= 0.

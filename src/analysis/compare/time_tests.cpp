@@ -32,8 +32,8 @@ struct Pair {
 
 enum class Variation : std::uint8_t { kUnknown, kWithin, kBeyond };
 
-/// Compares the new run's median with the variation of the baseline's runs, by Student's t. `sign`: 1 = longer,
-/// -1 = shorter. The factor sqrt(1 + 1/n) is for one new value.
+/// Compares the new run's median with the variation of the baseline's runs, by Student's t. `sign`: 1 tests for
+/// longer, -1 for shorter. The factor sqrt(1 + 1/n) predicts one new value.
 Variation variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
   if (runs.size() < kRunsForVariation || !runs.back().uses_cpu) return Variation::kUnknown;
   std::vector<double> base;
@@ -58,7 +58,7 @@ TimeTest test_one(const Pair& pair, Variation variation, const CompareOptions& o
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
   const double slower_cpu =
       variation == Variation::kUnknown ? std::min(pair.other_causes.cpu_us, options.cpu_noise * from) : 0;
-  // busier_us is a mean over whole windows: subtract it from means.
+  // busier_us is a mean over whole windows: only means are comparable.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
   const double left = grown_mean - pair.other_causes.busier_us;
   const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);
@@ -106,7 +106,7 @@ std::optional<double> cpu_us(const ProfileRank& rank) {
 void check_comparable(const RunProfile& base, const RunProfile& run) {
   if (base.world_size != run.world_size) {
     throw std::runtime_error("the two runs cannot be compared: " + base.path + " is of a job of " + size_of(base) +
-                             " ranks, " + run.path + " of a job of " + size_of(run));
+                             " ranks, " + run.path + " of a job of " + size_of(run) + " ranks");
   }
   if (ranks_of(base) != ranks_of(run)) {
     throw std::runtime_error("the two runs cannot be compared: " + base.path + " has " + ranks_of(base) + ", " +

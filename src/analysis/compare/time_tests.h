@@ -1,4 +1,4 @@
-// include/profshim/analysis/compare.h has the rules of these tests.
+// include/profshim/analysis/compare.h explains the tests.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,21 @@ namespace profshim::analysis_detail {
 struct StepPair {
   std::size_t base, run;
 };
-/// Throws std::runtime_error if the ranks differ or only one run has steps.
+/// Throws std::runtime_error if world size or ranks differ, or only one run has steps.
 void check_comparable(const RunProfile& base, const RunProfile& run);
 std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run);
 
-/// Returns nanoseconds per step of one call or kernel; nullptr if the rank has none.
+/// Returns one kind of time of a rank, in nanoseconds per step; nullptr if the rank has none.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
 struct OtherCauses {
-  double busier_us = 0;  // growth of the mean step by other load: explained_us()
-  double cpu_us = 0;     // growth of the median step's CPU time, on the worst rank
+  double busier_us = 0;  // growth of the mean step by other processes: explained_us()
+  double cpu_us = 0;     // largest growth of a rank's median CPU time per step; infinity = unknown
 };
 
 struct TimeSamples {
   std::vector<double> base_us, run_us;  // slowest rank's times in steps that all ranks have in both runs
-  bool uses_cpu = false;                // the time may vary with the load and between runs
+  bool uses_cpu = false;                // rules 4 and 5 of compare.h apply
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
@@ -36,20 +36,20 @@ inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {
   kProgram,
-  kMachine,  // possibly a busier machine
-  kRuns,     // possibly chance: runs differ as much
+  kMachine,  // the machine may have been busier
+  kRuns,     // may be chance: runs differ by as much
 };
 
-/// For all baseline runs: the largest p, and the medians of the run nearest to the new one.
+/// For all baseline runs: the largest p and least_p, and the medians of the baseline run nearest to the new run.
 struct TimeTest {
   double base_us = 0, run_us = 0;
   double p = 1, least_p = 1;
-  bool large = false;  // exceeds CompareOptions::tolerance and floor_us
+  bool large = false;  // the growth exceeds CompareOptions::tolerance and floor_us
   bool lasting = false;
   Cause cause = Cause::kProgram;
   std::size_t steps = 0;
 };
-/// `alpha`: significance level for the variation between runs.
+/// `alpha`: significance level of rule 5.
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 

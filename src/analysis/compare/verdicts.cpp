@@ -65,7 +65,7 @@ class Comparer {
   }
 
  private:
-  const RunProfile& base() const { return base_.back(); }  // all runs have the same counts
+  const RunProfile& base() const { return base_.back(); }  // all have equal counts: see --update-baseline
 
   void collect_names() {
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
@@ -95,7 +95,7 @@ class Comparer {
     return at == rank.rows.end() ? nullptr : &at->second;
   }
 
-  /// (count before, count after) -> number of steps.
+  /// (count in base, count in run) -> number of steps.
   using Differences = std::map<std::pair<std::int64_t, std::int64_t>, std::size_t>;
 
   static Differences differences(const ProfileRow* base, const ProfileRow* run, const std::vector<StepPair>& common) {
@@ -143,7 +143,7 @@ class Comparer {
     if (!in_base) change.sentence = "new";
     if (!in_run) change.sentence = "gone";
     if (all.size() > 1) {
-      change.sentence += (change.sentence.empty() ? "" : ", ") + std::string("mostly; from ") +
+      change.sentence += (change.sentence.empty() ? "" : ", ") + std::string("most often; range: ") +
                          std::to_string(all.begin()->first.first) + " -> " + std::to_string(all.begin()->first.second) +
                          " to " + std::to_string(all.rbegin()->first.first) + " -> " +
                          std::to_string(all.rbegin()->first.second);
@@ -153,7 +153,7 @@ class Comparer {
 
   struct TimeRow {
     std::string kind, name;
-    bool alone = false;  // fails even if the step time does not
+    bool alone = false;  // a regression even if the step time is none
     std::vector<TimeSamples> samples;
     TimeTest longer;
   };
@@ -167,7 +167,7 @@ class Comparer {
       row.samples.back().uses_cpu = true;
       row.samples.back().longer = machine_[i].longer;
       row.samples.back().shorter = machine_[i].shorter;
-      // CPU time excuses only a longer step.
+      // Growth of CPU time excuses only a longer step time.
       if (!is_step_time(row.name)) row.samples.back().longer.cpu_us = row.samples.back().shorter.cpu_us = 0;
     }
     row.longer = test_longer(row.samples, options_, options_.alpha / 2);
@@ -225,7 +225,7 @@ class Comparer {
       } else if (!fails && (is_step || of_step == Verdict::kCannotTell)) {
         change.verdict = Verdict::kCannotTell;
         change.sentence =
-            is_step ? cannot_tell(t.cause) : "cannot tell: slower, and so may the " + result_.unit + " be";
+            is_step ? cannot_tell(t.cause) : "cannot tell: slower, and the " + result_.unit + " may be slower too";
       }
       change.ranks = slower_ranks(row);
     } else {
@@ -243,8 +243,8 @@ class Comparer {
 
   std::string cannot_tell(Cause cause) const {
     if (cause == Cause::kRuns && base_.size() < kRunsForVariation) {
-      return "cannot tell: runs on one machine can differ by this much; a baseline of three or more runs tells "
-             "(--update-baseline)";
+      return "cannot tell: runs on one machine can differ by this much; compare with a baseline of three or more "
+             "runs (--update-baseline)";
     }
     return "cannot tell: " + excuse(cause);
   }
@@ -288,7 +288,7 @@ class Comparer {
   const RunProfile& run_;
   const CompareOptions& options_;
   Comparison result_;
-  std::vector<TimeSamples> machine_;  // by baseline run; only OtherCauses is set
+  std::vector<TimeSamples> machine_;  // one per baseline run, without times
   std::vector<std::vector<StepPair>> common_;
   std::set<RowKey> names_;
 };

@@ -36,7 +36,7 @@ class Arrows {
     ends_[to.file].push_back({to.event, last_, to.at_ns, false, kind});
   }
 
-  // Viewers bind an arrow to a slice only before the slice's end.
+  // Viewers do not bind an arrow at the end of a slice.
   static std::int64_t inside(std::int64_t begin_ns, std::int64_t end_ns) { return std::max(begin_ns, end_ns - 1); }
 
   void messages() {

@@ -15,7 +15,7 @@ struct Bounds {
 /// Margin of each bound, since time stamps are inexact. Processes on one machine differed by 0.3 us.
 constexpr double kUneven_ns = 1000;
 
-/// Larger contradictions between clocks come from wrongly matched collectives.
+/// Larger contradictions between clocks are blamed on wrongly matched collectives.
 constexpr double kDoubt_ns = 100'000;
 
 /// Both lists must be sorted by key.
@@ -66,7 +66,7 @@ class Comparison {
   void other_first(std::int64_t theirs, std::int64_t ours) {
     found_.at_most.push_back({at(theirs), ahead(ours, theirs) + kUneven_ns});
   }
-  /// MPI keeps the order of messages. If the counts differ, a trace lacks some.
+  /// MPI keeps the order of messages. If the counts differ, a trace lacks messages, so none is used.
   void messages(const std::vector<Endpoint>& sent, const std::vector<Endpoint>& received, bool reference_sends) {
     if (sent.size() != received.size()) return;
     for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -139,8 +139,8 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// If sync points contradict each other, drops those that were matched by counting: miscounted steps are likelier
-  /// than a clock that was set.
+  /// If sync points contradict each other or one host's clock, drops those matched by counting: miscounted steps are
+  /// likelier than a clock that was set.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
@@ -174,9 +174,8 @@ class Alignment {
     }
     if (!fit.consistent) {
       warnings_.push_back(name_of(trace) + ": its clock contradicts that of " + name_of(traces_[reference]) +
-                          ": one of them was set during the run, or the traces are of different jobs");
+                          ": a clock was set during the run, or the traces are of different jobs");
     }
-    // Converts to the clock of `reference`, then to the first trace's.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
     set_map(i, {trace.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
@@ -210,10 +209,10 @@ class Alignment {
       return true;
     }
     const RankTrace& without = trace.has_wall_clock ? reference : trace;
-    error = without.path + ": its times are not wall-clock times" +
-            (options_.sync == ClockSync::kCollective ? ", and it shares no collective or message with the others"
+    error = without.path + ": the times are not wall-clock times" +
+            (options_.sync == ClockSync::kCollective ? ", and the trace shares no collective or message with others"
                                                      : ", which --sync anchors needs") +
-            "; --assume-clock uses them unchanged";
+            "; --assume-clock keeps the times unchanged";
     return false;
   }
 

@@ -14,7 +14,8 @@ struct ClockMap {
   std::int64_t operator()(std::int64_t ns) const;
 };
 
-/// Returns false, with one line in `error`, if a trace cannot be aligned. Removes wrong sync points from `traces`.
+/// Returns false, with one line in `error`, if a trace cannot be aligned. Removes wrongly matched sync points from
+/// `traces`.
 bool align_clocks(std::vector<RankTrace>& traces, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error);
 

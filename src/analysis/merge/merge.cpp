@@ -46,15 +46,16 @@ std::string refusal(const std::vector<RankTrace>& traces) {
     const RankTrace &a = traces[i - 1], &b = traces[i];
     if (b.metadata.rank >= 0 && a.metadata.rank == b.metadata.rank) {
       return a.path + " and " + b.path + " are both of rank " + std::to_string(b.metadata.rank) +
-             ": merge the ranks of one window";
+             ": name one trace of each rank, all of one window";
     }
     // Without a job id, each host makes its own run name.
     if (a.metadata.host == b.metadata.host && !a.run_name().empty() && !b.run_name().empty() &&
         a.run_name() != b.run_name())
-      return a.path + " is of run " + a.run_name() + ", " + b.path + " of run " + b.run_name();
+      return a.path + " is of run " + a.run_name() + ", " + b.path + " of run " + b.run_name() +
+             ": name the traces of one run";
     if (a.metadata.world_size > 0 && b.metadata.world_size > 0 && a.metadata.world_size != b.metadata.world_size) {
-      return a.path + " is of a job of " + std::to_string(a.metadata.world_size) + " ranks, " + b.path + " of one of " +
-             std::to_string(b.metadata.world_size);
+      return a.path + " is of a job of " + std::to_string(a.metadata.world_size) + " ranks, " + b.path +
+             " of a job of " + std::to_string(b.metadata.world_size) + ": name the traces of one job";
     }
   }
   return "";

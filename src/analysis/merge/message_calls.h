@@ -7,7 +7,7 @@ namespace profshim::analysis_detail {
 struct MessageCall {
   bool sends = false;     // at the call's begin; arguments `dest` and `tag`
   bool receives = false;  // at the call's end; arguments `source` and `tag`, or `recv tag` if the call also sends
-  /// The same for the asynchronous slice of the request.
+  /// The same for the asynchronous slice of the call's request.
   bool slice_sends = false, slice_receives = false;
 };
 

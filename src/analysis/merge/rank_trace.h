@@ -29,7 +29,7 @@ struct Endpoint {
   std::uint64_t event = 0;
 };
 
-/// Messages from one rank to another with one tag. The n-th receive matches the n-th send.
+/// Messages from one rank to another in one communicator, with one tag. The n-th receive matches the n-th send.
 struct Channel {
   std::vector<Endpoint> sent, received;  // sorted by begin of the call
 };
@@ -61,7 +61,7 @@ RankTrace scan_rank_trace(const std::string& path);
 std::vector<RankTrace> scan_rank_traces(const std::vector<std::string>& paths,
                                         const std::function<void(std::size_t done)>& on_done = {});
 
-/// Larger ids are hashes of texts.
+/// Larger or negative event ids are taken for hashes of texts.
 inline constexpr std::int64_t kMostCountedId = std::int64_t{1} << 40;
 
 }  // namespace profshim::analysis_detail

@@ -14,7 +14,7 @@ std::int64_t Renumbering::id(std::int64_t id) const {
 
 namespace {
 
-/// Readers take smaller pids for GPUs, as in Kineto's traces.
+/// Readers take smaller pids for GPUs.
 constexpr std::int64_t kFirstHostPid = 64;
 
 }  // namespace

@@ -70,7 +70,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// Work of these backends, unlike gloo's, cannot be matched to its calls.
+/// Ranges of these backends, unlike gloo's, cannot be matched to calls.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),
@@ -83,7 +83,7 @@ constexpr std::string_view kGloo = schema::name::kGlooStart, kOperators = schema
 
 struct TorchSyncPoints::Impl {
   std::vector<Call> calls;      // record_param_comms, with arguments
-  std::vector<Call> operators;  // c10d::allreduce_ and others, without a group
+  std::vector<Call> operators;  // c10d::allreduce_ and others, without a group; used if `calls` is empty
   std::vector<Kernel> kernels;
   std::vector<Span> work[kWorks];
   struct Running {
@@ -205,7 +205,7 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Gloo starts calls in order but may run several at once: only the last end is certain.
+  /// Gloo starts calls in order but may run several at once. Calls that overlap get the end of the last one.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -218,7 +218,7 @@ struct TorchSyncPoints::Impl {
         std::equal(done.begin(), done.end(), started.begin(),
                    started.begin() + static_cast<std::ptrdiff_t>(done.size()),
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
-    if (!fits) return;  // some work is of a call before the window
+    if (!fits) return;  // a range belongs to a call before the window
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
       // Quiet: all calls so far ended before the next call began.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);

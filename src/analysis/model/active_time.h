@@ -15,13 +15,13 @@ struct ActiveTime {
   std::vector<Interval> communication;
 
   void append(const ActiveTime& more);
-  /// Call this after adding the last interval.
+  /// Call this after the last interval, and before the functions below.
   void merge();
   ActiveTime between(std::int64_t begin_ns, std::int64_t end_ns) const;
   double exposed_communication_ns() const;
 };
 
-/// Call merge() on the results.
+/// Keys are devices. Call merge() on the results.
 std::map<std::int64_t, ActiveTime> device_activity(const Timeline& timeline);
 
 }  // namespace profshim::analysis_detail

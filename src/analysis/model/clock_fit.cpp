@@ -38,7 +38,7 @@ class Lines {
   Lines(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most, std::int64_t origin)
       : above_(find_hull(at_most, origin, 1)), below_(find_hull(at_least, origin, -1)) {}
 
-  /// highest() and lowest() return a line's value at t = 0. room() is negative if no line with `slope` fits the bounds.
+  /// highest() and lowest() limit a line's value at t = 0. room() is negative if no line with `slope` fits the bounds.
   double highest(double slope) const { return least_offset(above_, slope); }
   double lowest(double slope) const { return -least_offset(below_, -slope); }
   double room(double slope) const { return highest(slope) - lowest(slope); }

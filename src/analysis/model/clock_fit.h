@@ -2,7 +2,7 @@
 //
 // A message is received after it is sent, and no rank leaves a barrier before the last has entered. Such pairs bound
 // the difference of the clocks. All ranks leave a collective at about the same time: the ends select one of the lines
-// within the bounds.
+// (offset and drift) within the bounds.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace profshim::analysis_detail {
 
-/// At `at_ns` of the corrected clock, the reference clock is ahead by at least (or at most) `ahead_ns`.
+/// At `at_ns` of the clock to correct, the reference clock is ahead by at least (or at most) `ahead_ns`.
 struct ClockBound {
   std::int64_t at_ns = 0;
   double ahead_ns = 0;
 };
 
 struct ClockFit {
-  bool known = false;
+  bool known = false;       // there are bounds of both kinds
   bool consistent = false;  // a line fits all bounds
   std::int64_t origin_ns = 0;
   double offset_ns = 0;  // at origin_ns

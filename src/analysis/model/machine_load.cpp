@@ -8,7 +8,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// All fields but `cpus` are sums over ranks, divided by the measured time.
+/// `waited` and later fields are sums over ranks, divided by the measured time.
 struct HostLoad {
   double ranks = 0, cpus = 0, waited = 0, process = 0, machine = 0, stolen = 0;
 };
@@ -93,7 +93,7 @@ std::string load_words(const MachineLoad& base, const MachineLoad& run) {
     words += text;
   };
   add(", threads of the job waited %.2f s for a CPU in each second (before %.2f)", run.waited, base.waited);
-  add(", the hypervisor took %.2f CPUs from this machine (before %.2f)", run.stolen, base.stolen);
+  add(", the hypervisor took %.2f CPUs from the job (before %.2f)", run.stolen, base.stolen);
   return words;
 }
 

@@ -8,7 +8,7 @@
 
 namespace profshim::analysis_detail {
 
-/// A rank's CPU times in one window, summed over threads and CPUs.
+/// A rank's kineto::CpuUse in one window (profshim/window_trace.h).
 struct WindowLoad {
   std::string host;
   int rank = -1;
@@ -19,7 +19,7 @@ std::optional<WindowLoad> window_load(const Timeline& timeline);
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks);
 
-/// Returns the average; -1 = unknown.
+/// Returns the mean number of CPUs in use; -1 = unknown.
 double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 
 /// Returns how much the mean step may grow without a change of the program, as a sum of:

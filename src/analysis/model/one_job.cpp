@@ -11,7 +11,7 @@ void OneJob::add(const Timeline& timeline) {
     const Seen& other = runs_.emplace(timeline.host, seen).first->second;
     if (other.run_name != seen.run_name) {
       throw std::runtime_error(other.path + " is of run " + other.run_name + ", " + seen.path + " of run " +
-                               seen.run_name + ": these are not of one job");
+                               seen.run_name + ": name the traces of one job");
     }
   }
   if (seen.world_size < 1) return;
@@ -19,7 +19,7 @@ void OneJob::add(const Timeline& timeline) {
   if (sized_.world_size == seen.world_size) return;
   throw std::runtime_error(sized_.path + " is of a job of " + std::to_string(sized_.world_size) +
                            (sized_.world_size == 1 ? " rank, " : " ranks, ") + seen.path + " of a job of " +
-                           std::to_string(seen.world_size) + ": these are not of one job");
+                           std::to_string(seen.world_size) + ": name the traces of one job");
 }
 
 }  // namespace profshim::analysis_detail

@@ -22,7 +22,7 @@ void RankText::step(char c) {
     matched_ = 0;
     blank_ = false;
   }
-  // In valid JSON, only the character that does not match, a quote, can start the key again.
+  // In valid JSON, the key can start again only at the quote that did not match.
   if (c == kKey[matched_]) {
     ++matched_;
   } else {

@@ -9,7 +9,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Index of a text; 0 = "".
+/// Index in a Texts object; 0 = "".
 using TextId = std::uint32_t;
 
 /// Views of texts stay valid as long as the object, also after a move.

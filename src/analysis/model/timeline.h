@@ -38,7 +38,7 @@ constexpr bool is_device_work(Kind kind) {
 /// A host thread or a device stream. For a stream, pid is the device and tid the stream.
 struct Track {
   std::int64_t pid = 0, tid = 0;
-  TextId pid_text = 0, tid_text = 0;  // 0 = the file has a number
+  TextId pid_text = 0, tid_text = 0;  // texts of pid and tid; 0 = the file has a number
   bool operator==(const Track&) const = default;
 };
 
@@ -110,7 +110,7 @@ struct Timeline {
   std::string backend, host;
   std::int64_t pid = -1;  // of the first host event
   std::int64_t base_time_ns = 0;
-  bool complete = true;  // false: the job ended during the window
+  bool complete = true;  // false: the window was cut, or threads were not recorded
   bool truncated = false;
   std::uint64_t dropped = 0;
   bool profile_memory = false;

@@ -115,7 +115,7 @@ void add_clocks(const std::vector<RankClock>& clocks, std::vector<ReportFinding>
   }
   if (!unknown.empty()) {
     verdict.push_back({Level::kNotice, "The error of the clock of " + ranks_words(unknown) +
-                                           " is unknown: it shares too few events with other ranks."});
+                                           " is unknown: too few events are shared with other ranks."});
   } else {
     const bool one_host = std::all_of(clocks.begin(), clocks.end(), [](const RankClock& c) {
       return c.clock == "reference" || c.clock == "same host";

@@ -7,8 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Reads the files again. Returns each rank's clock in the window with its largest error. On failure, sets `why_not` to
-/// a sentence.
+/// Returns each rank's clock in the window where its error is largest. On failure, sets `why_not` to a sentence.
 std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not);
 

@@ -249,10 +249,10 @@ void judge_missing(const View& comms, std::vector<ReportFinding>& verdict) {
   constexpr std::size_t kMost = 5;
   for (std::size_t i = 0; i < never.rows.size() && i < kMost; ++i) {
     const auto& row = never.rows[i];
-    verdict.push_back({Level::kBad, "Rank " + std::to_string(std::get<std::int64_t>(row[0])) + " never entered " +
-                                        std::get<std::string>(row[1]) + " #" +
-                                        std::to_string(std::get<std::int64_t>(row[2])) + " on " +
-                                        std::get<std::string>(row[3]) + ", where others were waiting at the end."});
+    verdict.push_back(
+        {Level::kBad, "Rank " + std::to_string(std::get<std::int64_t>(row[0])) + " never entered " +
+                          std::get<std::string>(row[1]) + " #" + std::to_string(std::get<std::int64_t>(row[2])) +
+                          " on " + std::get<std::string>(row[3]) + ", where other ranks were waiting at the end."});
   }
   if (never.rows.size() > kMost) {
     verdict.push_back({Level::kBad, "And " + std::to_string(never.rows.size() - kMost) +

@@ -256,7 +256,7 @@ void judge_durations(const std::vector<StepTimes>& steps, std::vector<ReportFind
   for (const auto& [number, us] : longest) {
     if (us > kTwice * middle) slow.emplace_back(us, number);
   }
-  constexpr std::size_t kFewest = 5;  // fewer steps are too few for a median
+  constexpr std::size_t kFewest = 5;
   if (slow.empty() || longest.size() < kFewest) return;
   std::sort(slow.begin(), slow.end(), std::greater<>());
   verdict.push_back({Level::kNotice, counted(slow.size(), "step") + " of " + std::to_string(longest.size()) +

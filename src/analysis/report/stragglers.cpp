@@ -140,11 +140,11 @@ void Waits::fill(ReportSection& section) {
   section.notes.emplace_back(
       "In a collective that waits for all members, the rank with the shortest duration came last. The wait of any "
       "other "
-      "rank is its duration minus that one. Broadcasts and messages are not included.");
+      "rank is its duration minus that of the last rank. Broadcasts and messages are not included.");
   if (uncertain_ > 0) {
     section.notes.push_back("In " + std::to_string(uncertain_) + " of " +
                             counted(static_cast<std::int64_t>(instances_.size()), "collective") +
-                            " two ranks came last at the same time. For these, no rank counts as last.");
+                            " two or more ranks came last at the same time. For these, no rank counts as last.");
   }
   ReportPlot plot{.key = "waits",
                   .kind = ReportPlot::Kind::kBars,

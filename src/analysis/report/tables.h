@@ -15,7 +15,7 @@ const ViewTable& table_of(const View& view, std::string_view key);
 /// Skips keys that the table lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// Adds a note if it drops rows. In the note, `which` describes the kept rows.
+/// Adds a note if rows are dropped; `which` describes the kept rows.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
 /// Returns the rows of rank "all", or of the only rank.

@@ -144,10 +144,7 @@ ReportSection losses_section(const std::vector<TraceDescription>& traces) {
     Cell dropped;
     if (t.ours) dropped = static_cast<std::int64_t>(t.dropped);
     others = others || !t.ours;
-    std::string window = !t.ours      ? "unknown"
-                         : t.limited  ? "closed by a limit"
-                         : t.complete ? "complete"
-                                      : "cut by the end of the job";
+    std::string window = !t.ours ? "unknown" : t.limited ? "closed by a limit" : t.complete ? "complete" : "incomplete";
     if (t.cut_off) window = "the file ends early";
     if (t.recovered) window += ", recovered";
     table.rows.push_back({rank_cell(t.rank), static_cast<std::int64_t>(t.events),
@@ -199,10 +196,12 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
         {Level::kBad, "The trace of " + ranks_words(early) + " ends early: the page shows the events before its end."});
   }
   if (!limited.empty()) {
-    verdict.push_back({Level::kNotice, "A limit closed the window on " + ranks_words(limited) + "."});
+    verdict.push_back(
+        {Level::kNotice, "A limit of the spec (table [limits]) closed the window on " + ranks_words(limited) + "."});
   }
   if (!cut.empty()) {
-    verdict.push_back({Level::kNotice, "The end of the job cut the window on " + ranks_words(cut) + "."});
+    verdict.push_back({Level::kNotice, "The window is incomplete on " + ranks_words(cut) +
+                                           ": the job ended, a limit was reached, or threads were not recorded."});
   }
   if (!problems.empty()) {
     verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +

@@ -49,6 +49,7 @@ std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClo
 /// Returns a sentence if two traces are of one rank and window, else "".
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
+/// Makes the whole trace one step.
 void make_one_step(Timeline& timeline);
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces);

@@ -177,8 +177,8 @@ void StepsView::add_step_tables(View& view) const {
   if (steps.rows.empty()) view.notes.emplace_back("No ProfilerStep#N in these traces");
   if (any_host) {
     view.notes.emplace_back(
-        "No device activity: the times are those of the steps' thread; it is busy in recorded calls, and idle "
-        "otherwise");
+        "No device activity: the times are those of the thread with the steps, which is busy in recorded calls "
+        "and idle otherwise");
   }
   view.tables.push_back(std::move(steps));
   view.tables.push_back(std::move(means));

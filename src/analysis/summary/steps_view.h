@@ -32,9 +32,9 @@ class StepsView {
     bool on_device = false;
   };
   struct Gap {
-    std::int64_t step = -1;  // -1 = none
+    std::int64_t step = -1;
     std::int64_t duration_ns = 0;
-    std::int64_t after_begin_ns = 0;  // < 0 = before the step
+    std::int64_t after_begin_ns = 0;  // from the step's begin to the gap
     bool before_step = false;
     std::string before, after;  // names of the slices around the gap
   };

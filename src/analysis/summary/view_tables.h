@@ -12,7 +12,6 @@ std::size_t column_index(const ViewTable& table, std::string_view key);
 /// Returns 0 if the cell has no number.
 double number_of(const Cell& cell);
 
-/// Keeps the order of equal rows.
 void sort_descending(ViewTable& table, std::string_view key);
 
 }  // namespace profshim::analysis_detail

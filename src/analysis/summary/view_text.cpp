@@ -12,7 +12,7 @@ using namespace analysis_detail;
 
 namespace {
 
-constexpr std::size_t kLongestName = 55;  // characters
+constexpr std::size_t kLongestName = 55;
 
 std::string name_text(const std::string& name) {
   const std::string text = printable(name);

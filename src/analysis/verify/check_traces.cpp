@@ -26,7 +26,8 @@ TraceRule ranks_rule(const std::string& text, const TracesSeen& seen) {
   }
   if (!any) {
     // Expressions like "local:0" need the local rank, which traces do not contain.
-    rule.sentence = "\"" + text + "\" selects none of " + std::to_string(seen.world_size) + " ranks by its number";
+    rule.sentence = "\"" + text + "\" selects none of " + std::to_string(seen.world_size) +
+                    " ranks by number: use numbers such as \"0-3\"";
     return rule;
   }
   rule.holds = rule.missing.empty();
@@ -65,8 +66,8 @@ std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen) {
   if (spec.check.complete) {
     rules.push_back({.key = "check.complete",
                      .holds = seen.incomplete_files == 0 && seen.dropped == 0,
-                     .sentence = std::to_string(seen.incomplete_files) + " traces cut by the end of the job, " +
-                                 std::to_string(seen.dropped) + " events lost"});
+                     .sentence = "incomplete traces: " + std::to_string(seen.incomplete_files) +
+                                 ", lost events: " + std::to_string(seen.dropped)});
   }
   return rules;
 }

@@ -23,7 +23,7 @@
 //   38 M    no event outside the window
 //   39 S    no absurd durations
 //   40 S    size
-//   41 M    every b has its e (profshim only)
+//   41 M    every b has its e
 //   42 M    one spec on all ranks of a window (profshim only)
 //
 // clang-format on
@@ -52,7 +52,7 @@ void check_name(const std::string& path, Findings& findings) {
   const std::string name = path.substr(path.rfind('/') + 1);
   static const std::regex kName(R"(.+\.pt\.trace\.json(\.gz)?)"), kNumbered(R"(.+\.\d+\.pt\.trace\.json(\.gz)?)");
   if (!std::regex_match(name, kName)) {
-    // output.filename may ask for such a name, and profshim finds it.
+    // Only "should": output.filename may ask for such a name.
     findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard ignores it",
                     name);
   } else if (!std::regex_match(name, kNumbered)) {

@@ -70,7 +70,8 @@ void GpuChecks::on_event(const ReadEvent& event, bool merged) {
 
 void GpuChecks::on_flow(const ReadEvent& event) {
   if (event.category != schema::category::kAc2g) return;
-  if (event.name != schema::category::kAc2g) findings_.must(22, "the name of an ac2g flow is another", where_is(event));
+  if (event.name != schema::category::kAc2g)
+    findings_.must(22, "an ac2g flow has a name other than ac2g", where_is(event));
   if (event.is(schema::phase::kFlowEnd) && event.binding_point != schema::kBindEnclosing) {
     findings_.must(
         22, "an ac2g flow ends without \"bp\": \"e\": readers bind it to the next slice, not to the enclosing one",
@@ -84,7 +85,7 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   const std::int64_t device = integer_arg(event, schema::arg::kDevice, integer_arg(event, schema::arg::kInDevice, -1));
   const std::int64_t stream = integer_arg(event, schema::arg::kStream, -1),
                      correlation = integer_arg(event, schema::arg::kCorrelation, -1);
-  constexpr std::int64_t kRanksApart = 1000;  // pids of ranks are a multiple of this apart
+  constexpr std::int64_t kRanksApart = 1000;
   const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
@@ -153,10 +154,10 @@ void GpuChecks::on_copy(const ReadEvent& event) {
 }
 
 void GpuChecks::on_api_call(const ReadEvent& event) {
-  // Such calls are recorded without CUPTI: a correlation id could link to other activity.
+  // Calls with "seen by" are recorded without CUPTI: a correlation id could link to other activity.
   if (find_arg(event, schema::arg::kSeenBy) != nullptr) {
     if (find_arg(event, schema::arg::kCorrelation) != nullptr) {
-      findings_.must(15, "a call that was seen by symbol with a correlation", where_is(event));
+      findings_.must(15, "an API call with \"seen by\" has a correlation", where_is(event));
     }
     if (find_arg(event, schema::arg::kStream) != nullptr)
       findings_.must(15, "an API call with a stream", where_is(event));

@@ -13,10 +13,8 @@ namespace profshim::analysis_detail {
 
 class HeaderChecks {
  public:
-  /// Both arguments must outlive the object.
   HeaderChecks(FileReport& report, Findings& findings) : report_(report), findings_(findings) {}
 
-  /// Do not call this for traceEvents.
   void on_member(std::string_view key, std::string_view json, bool before_events);
   /// `rank_in_text`: the rank that HTA's text search finds; < 0 = none.
   void finish(std::int64_t rank_in_text);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kRoundingNs = 1000;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  // boost::hash_combine's constant, in 64 bits
+  // boost::hash_combine's constant
   return a ^ (b + 0x9e3779b97f4a7c15ull + (a << 12) + (a >> 4));
 }
 

@@ -13,8 +13,7 @@ namespace profshim::analysis_detail {
 class TrackChecks {
  public:
   void on_event(const ReadEvent& event);
-  /// Returns the numbers of the ProfilerSteps in order of time. In a merged trace, these are the steps of the first
-  /// process.
+  /// Returns the numbers of the ProfilerSteps in order of time; in a merged trace, those of the first process.
   std::vector<std::int64_t> finish(Findings& findings, bool merged);
 
  private:

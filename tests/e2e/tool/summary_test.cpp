@@ -134,7 +134,7 @@ TEST(Summary, TracesOfTwoJobsAreRefused) {
     EXPECT_EQ(outcome.ending(), "exit 2");
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err,
-              "profshim: " + four + " is of a job of 4 ranks, " + two + " of a job of 2: these are not of one job\n");
+              "profshim: " + four + " is of a job of 4 ranks, " + two + " of a job of 2: name the traces of one job\n");
   }
 }
 

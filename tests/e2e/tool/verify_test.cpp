@@ -85,7 +85,8 @@ TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
 
   const Ran unknown = checked("ranks = \"local:0\"");
   EXPECT_EQ(unknown.exit_code, 0);
-  EXPECT_EQ(unknown.output, "check.ranks: cannot tell: \"local:0\" selects none of 4 ranks by its number\n");
+  EXPECT_EQ(unknown.output,
+            "check.ranks: cannot tell: \"local:0\" selects none of 4 ranks by number: use numbers such as \"0-3\"\n");
 
   const Ran json = checked("ranks = \"3\"", "--json");
   EXPECT_EQ(json.exit_code, 1);
@@ -109,8 +110,7 @@ TEST_F(Verify, IncompleteTraceIsReported) {
     const Ran ran = verify(what + " --spec " + folder_ + "/ci.toml");
 
     EXPECT_EQ(ran.exit_code, 1) << ran.output;
-    EXPECT_NE(ran.output.find("check.complete: broken: 1 traces cut by the end of the job, 0 events lost"),
-              std::string::npos)
+    EXPECT_NE(ran.output.find("check.complete: broken: incomplete traces: 1, lost events: 0"), std::string::npos)
         << ran.output;
   }
 }

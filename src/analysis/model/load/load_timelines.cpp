@@ -61,7 +61,7 @@ class FileLoader {
     std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.first_pid() < b.first_pid(); });
   }
 
-  /// Returns nullptr if no rank has the event's pid, as in an edited trace.
+  /// Returns nullptr if no rank has the event's pid.
   TimelineBuilder* builder_of(const ReadEvent& event) {
     if (!ranks_.front().merged) return &ranks_.front().builder;
     const auto after = std::upper_bound(ranks_.begin(), ranks_.end(), event.pid,

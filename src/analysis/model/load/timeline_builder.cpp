@@ -204,7 +204,7 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
   if (timeline_.slices.empty()) fail("no events in it");
   if (!result.ok) {
     timeline_.truncated = true;
-    warn("cut off: " + result.error + "; only the " + std::to_string(result.events) + " events before it count");
+    warn("cut off: " + result.error + "; only the " + std::to_string(result.events) + " complete events are used");
   }
   is_bare_list_ = result.bare_list;
   if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");

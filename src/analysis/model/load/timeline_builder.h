@@ -18,7 +18,7 @@ class TimelineBuilder {
   bool has_events() const { return !timeline_.slices.empty(); }
   void add(const ReadEvent& event);
   /// Call this after the last event: until 2025-03 Kineto wrote the base time after the events. Throws
-  /// std::runtime_error.
+  /// std::runtime_error if the trace is unusable.
   Timeline finish(const ReadResult& result, TraceMetadata metadata);
 
  private:
@@ -53,10 +53,9 @@ class TimelineBuilder {
   std::int64_t first_pid_;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
-  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices whose end is not read yet
+  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
   std::uint64_t unpaired_ = 0, impossible_ = 0;
   bool has_words_of_2021_ = false, is_bare_list_ = false;
-  // Most events have the track and category of the previous event.
   std::uint32_t last_track_ = 0;
   std::string last_category_;
   Kind last_kind_ = Kind::kOther;

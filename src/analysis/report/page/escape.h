@@ -15,7 +15,6 @@ std::string_view cut(std::string_view text, std::size_t most);
 /// Escapes HTML text and quoted attributes. Makes control characters visible.
 std::string escaped(std::string_view text, std::size_t most = kMaxSentenceBytes);
 
-/// Escapes JSON for a <script> element.
 std::string script_json(std::string_view json);
 
 /// `script` may contain "</" only in a string or a regular expression.

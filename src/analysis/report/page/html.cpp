@@ -167,7 +167,7 @@ std::string heat_map_html(const ReportHeatMap& map) {
     }
     out += "</tr>\n";
   }
-  // Colors follow the square root, so that one large value does not hide the other values.
+  // Colors follow the square root, so that large values hide no others: most / 4 has the middle color.
   out += "</tbody></table></div>\n<div class=\"scale\">0 <i></i> " + short_text(most / 4 / unit.divisor) +
          " <i class=\"more\"></i> " + short_text(most / unit.divisor) + " " + unit.name;
   return out + "</div></figure>\n";

@@ -15,7 +15,6 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
   json.close_list();
 }
 
-/// JSON has no NaN and no infinity: they become null.
 void write_values(JsonWriter& json, const std::vector<double>& values) {
   json.open_list();
   for (const double value : values) {

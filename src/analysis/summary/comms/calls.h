@@ -19,7 +19,7 @@ struct CommsGroupKey {
 struct CommsGroup {
   TextId label = 0;
   std::int64_t size = -1;
-  std::map<int, std::pair<std::int64_t, std::int64_t>> sequences;  // each rank's first and last number
+  std::map<int, std::pair<std::int64_t, std::int64_t>> sequences;  // each rank's first and last sequence number
 };
 
 struct CommsCall {

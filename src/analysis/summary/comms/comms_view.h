@@ -23,7 +23,7 @@ class CommsView {
   /// A collective that waits for all ranks, with finished, blocking calls on several ranks.
   struct Instance {
     std::string_view group, function;
-    std::int64_t number = -1;                                 // -1 = none
+    std::int64_t number = -1;                                 // sequence number; -1 = none
     std::int64_t begin_ns = 0;                                // of the first rank, by its clock
     int last = -1;                                            // last rank to enter; -1 = not certain
     std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, nanoseconds that it waited

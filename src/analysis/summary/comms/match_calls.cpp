@@ -51,7 +51,7 @@ void CallMatcher::match(const CommsRowKey& key, std::vector<CommsCall>& row) {
   add_waits(key, waited);
 }
 
-/// If calls cannot be matched, adds a note and returns false.
+/// Sets CommsCall::occurrence. If calls cannot be matched, adds a note and returns false.
 bool CallMatcher::number_occurrences(const CommsRowKey& key, std::vector<CommsCall>& row, bool numbered) {
   std::sort(row.begin(), row.end(), [=](const CommsCall& a, const CommsCall& b) {
     return std::tuple(a.rank, numbered ? a.sequence : 0, a.begin_ns) <

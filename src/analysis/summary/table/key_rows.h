@@ -27,7 +27,7 @@ struct EventPlace {
 class KeyRows {
  public:
   Texts& texts() { return texts_; }
-  /// Returns the event's row, valid until the next call. The caller adds bytes and nanoseconds.
+  /// Returns the event's row, valid until the next add_event(). The caller adds bytes and nanoseconds.
   KeyRow& add_event(const KeyRowId& key, const EventPlace& place, bool top_level);
   /// Returns the rows in the order of their first events, with times in microseconds.
   std::vector<KeyRow> finish();

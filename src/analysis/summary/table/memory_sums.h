@@ -31,7 +31,7 @@ class MemorySums {
 
   std::vector<const MemoryRecord*> records_;
   std::vector<MemoryBytes> sums_;     // sums_[i]: sum of the first i records
-  std::vector<std::int64_t> covers_;  // intervals that begin at record i, minus those that end before it
+  std::vector<std::int64_t> covers_;  // covered intervals that begin at record i, minus those that end before it
 };
 
 }  // namespace profshim::analysis_detail

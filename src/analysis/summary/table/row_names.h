@@ -7,11 +7,10 @@
 
 namespace profshim::analysis_detail {
 
-/// Both texts must outlive the object.
 class RowNames {
  public:
   RowNames(const Texts& file_texts, Texts& row_texts);
-  /// Returns kNone for PyTorch's helpers.
+  /// Returns kNone for names that PyTorch's table leaves out.
   std::uint32_t name_of(TextId name);
   std::uint32_t shapes_of(TextId input_dims);
 

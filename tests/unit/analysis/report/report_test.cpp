@@ -279,8 +279,9 @@ TEST_F(ReportOfFiles, ReportsLossesAndMissingRanks) {
   const std::string verdict = verdict_of(report);
   EXPECT_NE(verdict.find("Traces of 1 of 4 ranks"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("Events were lost on rank 0 (7 events dropped)"), std::string::npos) << verdict;
-  EXPECT_NE(verdict.find("The end of the job cut the window on rank 0"), std::string::npos) << verdict;
-  EXPECT_NE(verdict.find("A limit closed the window on rank 0"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("The window is incomplete on rank 0"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("A limit of the spec (table [limits]) closed the window on rank 0"), std::string::npos)
+      << verdict;
   EXPECT_NE(verdict.find("1 problem of the recording: no kernels"), std::string::npos) << verdict;
   const auto& row = section(report, "losses").tables.at(0).rows.at(0);
   EXPECT_EQ(row[4], Cell(std::int64_t{7}));
@@ -357,7 +358,7 @@ TEST_F(ReportOfFiles, NamesTheRankThatNeverEntered) {
   const Report report = make_report({a, b});
 
   EXPECT_EQ(report.verdict.at(0).text,
-            "Rank 1 never entered MPI_Allreduce #2 on MPI_COMM_WORLD, where others were waiting at the end.");
+            "Rank 1 never entered MPI_Allreduce #2 on MPI_COMM_WORLD, where other ranks were waiting at the end.");
 }
 
 TEST_F(ReportOfFiles, RefusesTracesOfDifferentJobs) {
