@@ -24,7 +24,7 @@ class HandleTable {
     } while (++i < reach);
     return nullptr;
   }
-  /// find() ignores the slot until publish(). Null if the table is full.
+  /// Reserves a slot, which find() ignores until publish(). Null if the table is full.
   Entry* claim(std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     for (std::size_t i = 0; i < kSlots; ++i) {

@@ -1,5 +1,5 @@
-// These hooks make steps, and record calls while CUPTI is not available. libcudart and libcuda (-Bsymbolic) do not call
-// themselves through these symbols, so no guard against re-entrancy is needed.
+// These hooks make steps at cudaProfilerStart, and record calls while CUPTI is not available. libcudart and libcuda
+// (-Bsymbolic) do not call themselves through these symbols, so no guard against re-entrancy is needed.
 #include "hooks.h"
 
 #include <atomic>

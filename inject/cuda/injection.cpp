@@ -55,7 +55,8 @@ void start_with_hooks_alone(const Spec& spec) {
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-/// By now, the driver has opened the library in CUDA_INJECTION64_PATH. If that was another library, only hooks record.
+/// Runs after the first CUDA call: the driver has opened the library in CUDA_INJECTION64_PATH. If that was not
+/// profshim, only hooks record.
 void on_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);

@@ -1,5 +1,5 @@
-// All arguments are addresses. Open MPI's bindings call PMPI functions, which have no hooks. MPICH's bindings call C
-// functions, but only the outer hook records.
+// Fortran passes all arguments by address. Open MPI's bindings call PMPI functions, which have no hooks. MPICH's
+// bindings call C functions, but only the outer hook records.
 //
 // MPICH's mpi_x_f08ts_ call C functions and need no hooks.
 //

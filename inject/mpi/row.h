@@ -23,21 +23,21 @@ enum class Role : std::uint8_t {
   CountW,
   RCount,
   RCountW,
-  Counts,  // an array, one per peer
+  Counts,  // as Types: an array, one per peer
   CountsW,
   RCounts,
   RCountsW,
-  Partitions,  // their number; Count is per partition
+  Partitions,  // number of partitions; Count is per partition
   Type,
   RType,
-  Types,  // an array, one per peer
+  Types,
   RTypes,
   Op,
   Root,  // Root to RSource are ranks; negative = MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ROOT
   Dest,
   Source,
   Target,
-  RSource,  // of a call that also sends
+  RSource,  // source in a call that also sends
   Tag,
   RTag,
   Comm,

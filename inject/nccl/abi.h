@@ -57,7 +57,7 @@ enum class Role : std::uint8_t {
   NewComm,
   Size32,  // int, ranks of the new communicator
   Rank,
-  Id,  // ncclUniqueId by value
+  Id,
   Ids,
   IdCount,
   Color,

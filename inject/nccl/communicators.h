@@ -66,7 +66,7 @@ StringId origin_text(const char* made, const Communicator* parent);
 
 /// Replaces an entry with this handle.
 Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx = false);
-/// Remembers a communicator whose handle NCCL stores later: in a group, or if it is non-blocking.
+/// Remembers a communicator whose handle NCCL stores at `address` later: in a group, or if non-blocking.
 void add_when_stored(const void* address, const CommunicatorInfo& info);
 /// Adds this thread's communicators whose handles NCCL has stored. Call at the end of the outermost group.
 void add_stored_communicators();

@@ -52,7 +52,7 @@ void report_refused(const std::string& name, const Module& module, const std::st
   recorder::problem("symbol", sentence);
 }
 
-/// Replaces an IFUNC by the function that it chose.
+/// Replaces an IFUNC by the function that its resolver chose.
 bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, elf::Function& function) {
   void* const address = function.exported ? dlsym(handle, function.name.c_str()) : nullptr;
   const std::uint64_t value = reinterpret_cast<std::uint64_t>(address) - module.bias;

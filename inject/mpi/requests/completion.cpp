@@ -132,7 +132,7 @@ const int* Completion::status(int k) const {
 
 void Completion::complete_all(bool failed) {
   for (int i = 0; i < n_; ++i) {
-    // After an error, pending requests keep their handle; persistent ones always do.
+    // After an error, pending requests keep their handle; persistent requests always do.
     const bool kept = found_[i].entry != 0 && call_.request_in(array_, i) == found_[i].handle;
     if (failed && kept && persistent_of(found_[i].entry) == nullptr) continue;
     complete(i, status(i), failed);

@@ -31,8 +31,8 @@ constexpr std::size_t kMaxPath = 253;
 /// NCCL truncates longer values in files (setEnvFile() in param.cc).
 using Value = char[1024];
 
-/// Environment entry "PROFSHIM_NCCL_PLUGIN=<own path>". offer() only renames it: setenv() may free the table that
-/// another thread reads in getenv().
+/// Environment entry "PROFSHIM_NCCL_PLUGIN=<own path>". offer() only renames it: setenv() may free the array
+/// `environ` while another thread is in getenv().
 char entry[kReservedLength + 1 + PATH_MAX] = {};
 
 const char* own_path() { return entry + kReservedLength + 1; }
