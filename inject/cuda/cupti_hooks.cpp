@@ -160,7 +160,7 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// True if subscribers record independently (CUPTI and driver 13.3 or later).
+/// True if subscribers record independently (since CUPTI 13.3 update 1 and driver 13.3).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.get() != nullptr && (!device::available() || device::subscribers_share());

@@ -51,7 +51,9 @@ void on_injected() {
 
 void start_with_hooks_alone(const Spec& spec) {
   if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has reported the other tool
-  recorder::problem("cuda", "no GPU activity is recorded: CUDA did not load profshim from CUDA_INJECTION64_PATH");
+  recorder::problem("cuda",
+                    "no GPU activity is recorded: CUDA did not load profshim from CUDA_INJECTION64_PATH; the "
+                    "job must not change this variable");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
@@ -87,7 +89,8 @@ void on_activate() {
   if (spec == nullptr || !spec->activities.cuda) return;
   if (foreign_owner[0] != 0) {
     char sentence[PATH_MAX + 128];
-    std::snprintf(sentence, sizeof sentence, "no GPU activity is recorded: %s names another tool, %s", kVariable,
+    std::snprintf(sentence, sizeof sentence,
+                  "no GPU activity is recorded: %s names another tool, %s (unset this variable)", kVariable,
                   foreign_owner);
     recorder::problem("cuda", sentence);
     recorder::set_mode(recorder::kCudaCalls, 0);

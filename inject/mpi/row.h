@@ -23,7 +23,7 @@ enum class Role : std::uint8_t {
   CountW,
   RCount,
   RCountW,
-  Counts,  // as Types: an array, one per peer
+  Counts,  // an array, one per peer; also Types
   CountsW,
   RCounts,
   RCountsW,

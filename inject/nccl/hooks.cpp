@@ -94,7 +94,7 @@ CommunicatorInfo info_of_new(const Row& row, Words words) {
       info.name = name_of(row, words, "grow", parent);
       if (!growth.matched) {
         recorder::problem(
-            "nccl", "ncclCommGrow: added ranks and old ranks may show the grown communicator as two different ones");
+            "nccl", "ncclCommGrow: added ranks and old ranks may show the grown communicator as two communicators");
       }
       break;
     }

@@ -17,8 +17,8 @@ namespace profshim::session {
 struct CpuReading {
   std::int64_t at_ns = 0;
   std::int64_t process_ns = 0;
-  std::int64_t busy_ns = 0;
-  std::int64_t stolen_ns = 0;
+  std::int64_t busy_ns = 0;                           // of all processes
+  std::int64_t stolen_ns = 0;                         // from this virtual machine
   std::unordered_map<pid_t, std::int64_t> waited_ns;  // per thread: ready, but not running
 };
 
