@@ -13,7 +13,7 @@ void activate(const Rank& rank, Ticks began);
 /// the rank later, otherwise assumes a job of one rank.
 bool activate_by_environment(Rank rank);
 
-/// Call while this process waits for its rank: makes parent_waits() true in children, which may be the ranks.
+/// While this process waits for its rank: makes parent_waits() true in children, which may be the ranks.
 void note_waiting();
 bool parent_waits();
 

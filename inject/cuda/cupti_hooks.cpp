@@ -39,7 +39,7 @@ struct Real : inject::NamedFunction<void()> {
 
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
-/// The client's buffer callbacks, which profshim's replace until it releases CUPTI.
+/// The client's buffer callbacks, registered again when profshim releases CUPTI.
 constinit std::atomic<void*> client_requested{nullptr}, client_completed{nullptr};
 
 void restore_client_callbacks() {

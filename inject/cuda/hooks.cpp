@@ -144,7 +144,7 @@ struct CallOf {
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
 
-  /// The step boundary may have begun or ended a window, so the mode is read again.
+  /// The step boundary may have changed the mode.
   static int call_now(Function* real, Arguments... arguments) {
     return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
   }

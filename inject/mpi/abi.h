@@ -62,7 +62,6 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Returns 0 if the symbol is not found.
 Handle data_handle(const char* symbol);
 
 Handle comm_from_fortran(int handle);

@@ -21,7 +21,7 @@ struct alignas(64) Communicator {
   std::int32_t rank = 0;                   // kNone32 = none
   StringId name = 0;                       // "MPI_COMM_WORLD", "split of MPI_COMM_WORLD"
   std::atomic<std::uint32_t> sequence{0};  // collectives so far
-  std::atomic<std::uint32_t> created{0};   // communicators made from this one so far
+  std::atomic<std::uint32_t> created{0};   // communicators made from this one
   std::atomic<std::int32_t> neighbors{0};  // destinations of a neighborhood all-to-all; -1 = not asked yet
   std::atomic<bool> defined{false};
 };

@@ -36,7 +36,7 @@ void count_collective(Handle comm);
 namespace group {
 struct State {
   std::uint32_t depth;
-  std::uint32_t operation;  // id that the group's calls share; 0 = none yet
+  std::uint32_t operation;  // shared by the group's calls; 0 = none yet
   std::uint32_t operation_count;
   Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some not recorded
   bool hooked;               // a group call is running in its hook

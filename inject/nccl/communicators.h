@@ -74,7 +74,7 @@ void add_stored_communicators();
 /// Returns null for handle 0 or if the table is full.
 Communicator* find_or_add_communicator(Handle comm);
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
-/// Queries NCCL once; kUnknown if that fails.
+/// kUnknown if NCCL cannot tell.
 std::int32_t size_of(Communicator& comm);
 std::uint32_t defined_id(Communicator& comm);
 

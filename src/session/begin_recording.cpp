@@ -41,7 +41,7 @@ int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   return refused;
 }
 
-// Returns false on failure; `why_not` then stays empty if another rank reports the reason.
+// On failure, `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity();
   s.run_name = output::run_name_for(s.spec, s.job);

@@ -119,7 +119,7 @@ void give_back(int index) {
   syscall(SYS_rt_sigaction, signal, &plain, nullptr, kKernelSetBytes);
 }
 
-/// Sends `info` along, which a core dump shows.
+/// Passes `info` on to a core dump.
 void die_of(int signal, siginfo_t* info) {
   Action plain{};
   plain.sa_handler = SIG_DFL;

@@ -85,7 +85,6 @@ void await_end(const State& s, End how) {
       seen = count;
       last_progress = now;
     }
-    // Waits one second longer than wait_for_writer().
     if (now - last_progress > patience_ns(s, how) + kSecond_ns) return;
     if (how == End::kReplaced && now - began > exit_ns(s) + kSecond_ns) return;
   }
@@ -131,7 +130,7 @@ void activate(const Rank& rank, Ticks began) {
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
-    // disarm() comes before any thread can make a step: a later disarm() would end the step's window.
+    // disarm() must precede the first step, whose window it would end.
     if (window_is_near(*s, -1, 0)) device::disarm(0, true);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);

@@ -111,14 +111,14 @@ struct State {
   std::string why_no_file;
 
   std::mutex mutex;
-  std::condition_variable wake, progress;  // wake: the writer; progress: the collector and the ending thread
+  std::condition_variable wake, progress;  // wake: writer; progress: collector, ending thread
   std::mutex gathering;                    // held by the writer to collect events, by the collector to free chunks
   bool stop = false;                       // guarded by mutex
   bool writer_done = false;                // guarded by mutex
   std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
-  output::Manifest manifest;  // used by the writer thread
+  output::Manifest manifest;
   std::size_t windows_before = 0;
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;

@@ -156,7 +156,7 @@ void Completion::complete(int i, const int* status, bool failed) {
   const Found& found = found_[i];
   if (found.entry == 0) return;
   Persistent* const persistent = persistent_of(found.entry);
-  Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)  // the request stays in the table
+  Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)
                                              : take_slice({found.slot, found.entry}, found.handle, found.address);
   if (slice == nullptr) return;
   // Commit a copy: the writer of a closed window may still read the slice.

@@ -1,4 +1,3 @@
-// Allocates memory only for new kernel names and in call_when_arming()'s function.
 #include "steps.h"
 
 #include <sys/syscall.h>

@@ -25,14 +25,13 @@ struct CpuReading {
 /// Returns nothing in a sandbox or without CONFIG_SCHED_INFO. Takes 6 us per thread, so only our threads may call it.
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
-/// Ignores threads that are not in both readings.
 kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
 class WindowCpu {
  public:
   /// The collector thread calls it at each tick, with the open window or kNone.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
-  /// Returns nothing for a window shorter than a tick. Called once per window.
+  /// Returns nothing for a window shorter than a tick, or a second time.
   std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -16,7 +16,6 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Names often have hundreds of bytes.
 std::uint64_t hash_of(const char* name) {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ull;
   std::size_t length = std::strlen(name);
