@@ -159,7 +159,8 @@ PROFSHIM_EXPORT int execveat(int folder, const char* path, char* const* argument
 
 PROFSHIM_EXPORT int daemon(int stay, int keep) noexcept {
   if (profshim::session::ends_with_this_process()) {
-    profshim::log::line(profshim::LogLevel::kWarn, "daemon() ends the recording: its child is not recorded");
+    profshim::log::line(profshim::LogLevel::kWarn,
+                        "daemon() ends the recording: the process that it starts is not recorded");
   }
   return finish_and_call(
       "daemon", next_daemon.get(), [] { return true; }, stay, keep);

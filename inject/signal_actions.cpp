@@ -1,5 +1,5 @@
-// While recording, profshim replaces some default signal actions (profshim/ending_signals.h). These hooks restore them
-// during the job's call, so that its effect stays the same.
+// While recording, profshim replaces some default signal actions (profshim/ending_signals.h). These hooks restore the
+// default during the job's call, so that its effect stays the same.
 #include <signal.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Sizes of an allocator's live blocks, because a free does not pass the size. Lock-free; any thread. The allocator
+// Sizes of PyTorch's live CPU blocks, because a free does not pass the size. Lock-free; any thread. The allocator
 // orders operations on one address, so threads compete only for free slots.
 #pragma once
 

@@ -24,7 +24,7 @@ class HandleTable {
     } while (++i < reach);
     return nullptr;
   }
-  /// find() ignores the slot until publish(). Null if the table is full.
+  /// Reserves a slot, which find() ignores until publish(). Null if the table is full.
   Entry* claim(std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     for (std::size_t i = 0; i < kSlots; ++i) {
@@ -37,7 +37,7 @@ class HandleTable {
     return nullptr;
   }
   static void publish(Entry& entry, std::uint64_t handle) { entry.handle.store(handle, std::memory_order_release); }
-  /// Null if not found. The entry's contents stay until its slot is claimed again.
+  /// The entry's contents stay until its slot is claimed again.
   Entry* remove(std::uint64_t handle) {
     Entry* const entry = find(handle);
     std::uint64_t key = handle;

@@ -6,7 +6,7 @@
 
 namespace profshim::inject {
 
-/// Our constructors make the first get(): a signal handler or vfork() child must not call dlsym().
+/// Make the first get() in a constructor: a signal handler or vfork() child must not call dlsym().
 template <class Function>
 class NextFunction {
  public:

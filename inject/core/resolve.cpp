@@ -47,7 +47,7 @@ bool belongs(const char* path, Layer layer) {
 
 constexpr std::size_t kMaxLibraries = 16;
 struct Found {
-  Layer layer;  // kNone: all layers
+  Layer layer;  // kNone: all libraries
   std::size_t skip = 0;
   std::size_t count = 0;
   char paths[kMaxLibraries][PATH_MAX];
@@ -66,7 +66,7 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMaxLibraries ? 1 : 0;
 }
 
-// Inside the callback of dl_iterate_phdr(), which holds a lock of the loader, dlopen() could deadlock.
+// Calls no dlopen() in a dl_iterate_phdr() callback, which holds the loader's lock: it could deadlock.
 void* in_mapped_libraries(const char* name, Layer layer) {
   // A Found has 64 KiB: too much for a small stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

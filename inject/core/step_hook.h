@@ -8,8 +8,8 @@
 
 namespace profshim::inject {
 
-/// Makes the steps of steps.source = "collective". Call before the real function. Returns true if the step boundary is
-/// due after that function.
+/// For steps.source = "collective": call before the real function. Makes a step boundary, or returns true if the caller
+/// must make it after that function (steps.edge = "end").
 inline bool steps_at_end(HookId hook, std::uint32_t& mode) {
   if (__builtin_expect((mode & recorder::kHookSteps) == 0, 1) || !session::is_step_hook(hook)) return false;
   if (session::spec()->steps.edge_end) return true;

@@ -29,8 +29,7 @@ struct DriverLaunchConfig {
   Handle stream;
 };
 
-/// Returned if there is no real function: cudaErrorSharedObjectSymbolNotFound and
-/// CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
+/// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
 inline constexpr int kSymbolNotFound = 302;
 
 /// cudaMemcpyKind.

@@ -58,7 +58,7 @@ class OtherClients {
     return note_if_stopped(recorded);
   }
   void on_finalize() { *this = OtherClients(); }
-  /// Returns true if all clients have stopped since the last call and none has started again.
+  /// Returns true if all clients have stopped since the last take_stopped() and none has started again.
   bool take_stopped() {
     const bool silent = stopped_ && !is_recording();
     stopped_ = false;
@@ -75,7 +75,7 @@ class OtherClients {
 
   static constexpr std::uint32_t kKinds = 64;
   std::uint64_t kinds_ = 0;
-  std::uint64_t calls_ = 0;  // number of API functions enabled one by one
+  std::uint64_t calls_ = 0;  // API functions enabled one by one
   void* alone_ = nullptr;
   void* takes_all_ = nullptr;
   bool stopped_ = false;

@@ -37,9 +37,9 @@ struct Real : inject::NamedFunction<void()> {
   }
 };
 
-/// profshim's buffer callbacks replace the client's. Releasing CUPTI registers the client's again.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
+/// The client's buffer callbacks, registered again when profshim releases CUPTI.
 constinit std::atomic<void*> client_requested{nullptr}, client_completed{nullptr};
 
 void restore_client_callbacks() {
@@ -98,8 +98,7 @@ enum class Subscription {
   kCallbacksAndActivity  // no other subscriber may have callbacks or activity
 };
 
-/// CUPTI 13.3 refuses a subscriber that must be alone while profshim has subscribers, so profshim first releases its
-/// own.
+/// CUPTI 13.3 refuses a subscriber that must be alone while profshim has one, so profshim first unsubscribes.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;
@@ -161,7 +160,7 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// True if subscribers record independently (CUPTI 13.3 with its driver).
+/// True if subscribers record independently (since CUPTI 13.3 update 1 and driver 13.3).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.get() != nullptr && (!device::available() || device::subscribers_share());

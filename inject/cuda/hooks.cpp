@@ -1,5 +1,5 @@
-// These hooks make steps, and record calls while CUPTI is not available. libcudart and libcuda (-Bsymbolic) do not call
-// themselves through these symbols, so no guard against re-entrancy is needed.
+// These hooks make steps at cudaProfilerStart, and record calls while CUPTI is not available. libcudart and libcuda
+// (-Bsymbolic) do not call themselves through these symbols, so no guard against re-entrancy is needed.
 #include "hooks.h"
 
 #include <atomic>
@@ -144,7 +144,7 @@ struct CallOf {
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
 
-  /// The step boundary may have begun or ended a window, so the mode is read again.
+  /// The step boundary may have changed the mode.
   static int call_now(Function* real, Arguments... arguments) {
     return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
   }

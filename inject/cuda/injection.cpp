@@ -51,11 +51,14 @@ void on_injected() {
 
 void start_with_hooks_alone(const Spec& spec) {
   if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has reported the other tool
-  recorder::problem("cuda", "no GPU activity is recorded: CUDA did not load profshim from CUDA_INJECTION64_PATH");
+  recorder::problem("cuda",
+                    "no GPU activity is recorded: CUDA did not load profshim from CUDA_INJECTION64_PATH; the "
+                    "job must not change this variable");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-/// By now, the driver has opened the library in CUDA_INJECTION64_PATH. If that was another library, only hooks record.
+/// Runs after the first CUDA call: the driver has opened the library in CUDA_INJECTION64_PATH. If that was not
+/// profshim, only hooks record.
 void on_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);
@@ -86,7 +89,8 @@ void on_activate() {
   if (spec == nullptr || !spec->activities.cuda) return;
   if (foreign_owner[0] != 0) {
     char sentence[PATH_MAX + 128];
-    std::snprintf(sentence, sizeof sentence, "no GPU activity is recorded: %s names another tool, %s", kVariable,
+    std::snprintf(sentence, sizeof sentence,
+                  "no GPU activity is recorded: %s names another tool, %s (unset this variable)", kVariable,
                   foreign_owner);
     recorder::problem("cuda", sentence);
     recorder::set_mode(recorder::kCudaCalls, 0);

@@ -12,13 +12,13 @@
 namespace profshim::cuda {
 namespace {
 
-/// Never cleared: if a function is unloaded and another is loaded at its address, the old name is returned.
 constexpr std::size_t kSlots = 4096;
 constexpr StringId kNoName = ~StringId{0};
 struct Slot {
   std::atomic<std::uintptr_t> key{0};  // address and Kind; 0 = free
   std::atomic<StringId> name{0};       // 0 = being looked up
 };
+/// Never cleared: if a function is unloaded and another is loaded at its address, the old name is returned.
 constinit Slot slots[kSlots];
 
 /// The low 2 bits of a key. The address loses its upper 2 bits, which are always 0.
@@ -56,8 +56,8 @@ StringId remembered(const void* address, Kind kind, const LookUp& look_up) {
   return id == kNoName ? 0 : id;
 }
 
-/// cuFuncGetName and cuKernelGetName exist since CUDA 12.3. The runtime's functions are not called, because their
-/// failure would be visible in cudaGetLastError().
+/// cuFuncGetName and cuKernelGetName exist since CUDA 12.3. cudaFuncGetName is not called, because its failure would be
+/// visible in cudaGetLastError().
 using GetName = int(const char**, const void*);
 const char* driver_name(std::atomic<GetName*>& function, const char* function_name, const void* handle) {
   GetName* get = function.load(std::memory_order_acquire);

@@ -10,7 +10,7 @@ namespace profshim::cuda {
 StringId name_of_function(const void* host_function);
 /// `kernel`: a cudaKernel_t or CUkernel.
 StringId name_of_kernel(const void* kernel);
-/// `function`: a CUfunction, or a CUkernel passed as one.
+/// `function`: a CUfunction, or a CUkernel cast to CUfunction.
 StringId name_of_driver_function(const void* function);
 
 }  // namespace profshim::cuda

@@ -13,7 +13,8 @@ bool is_standard_abi() {
   return version.get() != nullptr && version.get()(&major, &minor) == 0 && major >= 1;
 }
 
-// Compilers spell the common block of a Fortran constant in four ways; an MPI library defines and accepts all.
+// Addresses of one Fortran constant: Open MPI's common block, as four compilers spell its name, and the value of a C
+// pointer (MPICH).
 struct FortranVariable {
   void* addresses[5] = {};
   void find(const char* const (&names)[4], const char* pointer_name) {

@@ -1,4 +1,4 @@
-// Detected at run time: one binary serves Open MPI, the MPICH family and the MPI-5 ABI.
+// The ABI is detected at run time: one binary serves Open MPI, the MPICH family and the MPI-5 ABI.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct Abi {
   Handle world = 0, self = 0, comm_null = 0, request_null = 0;
   std::uintptr_t in_place = 0;
   std::uintptr_t status_ignore = 0;
-  int handle_bytes = 8;  // bytes of a handle in an array of requests
+  int handle_bytes = 8;  // in an array
   int status_ints = 0;
   int status_source = 0;                                // index of MPI_SOURCE in ints; MPI_TAG follows
   int cartesian = 0, graph = 0, distributed_graph = 0;  // results of MPI_Topo_test
@@ -43,7 +43,7 @@ inline Handle handle_at(const void* address, int i = 0) {
                                  : static_cast<const std::uint64_t*>(address)[i];
 }
 
-/// A PMPI function. get() returns null if this MPI lacks it, never our hook.
+/// A PMPI function. get() returns null if MPI lacks the function; never our hook.
 template <class Signature>
 class Query {
  public:
@@ -62,7 +62,6 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Returns 0 if the symbol is not found.
 Handle data_handle(const char* symbol);
 
 Handle comm_from_fortran(int handle);

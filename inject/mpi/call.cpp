@@ -55,7 +55,7 @@ Amount amount_of_vector(const Call& call, int counts, int type, int types, int n
   return amount_of_one(total, call.type_argument(type));
 }
 
-/// `peers` is the number of counts. If `own` >= 0, only that element counts.
+/// `peers`: length of a counts array. `own` >= 0: index of the only element that counts.
 Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
   const int count = row.position(sending ? Role::Count : Role::RCount);
@@ -165,7 +165,7 @@ void note_new_communicator(Call& call) {
   const Handle created = call.comm_stored_at(Role::NewComm);
   Communicator* const parent = row.has(Role::Comm) ? communicator_of(call.comm_argument()) : nullptr;
   if (row.behavior == Behavior::CreateCommOfGroup || row.behavior == Behavior::CreateIntercomm) {
-    const bool inter = row.behavior == Behavior::CreateIntercomm;  // each side has its own parent
+    const bool inter = row.behavior == Behavior::CreateIntercomm;
     const auto tag = static_cast<std::uint64_t>(row.has(Role::Tag) ? call.number(Role::Tag) : -1);
     add_communicator_of_members(inter ? nullptr : parent, created, row.made, tag);
   } else if (row.has(Role::Request)) {

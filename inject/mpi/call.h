@@ -72,7 +72,7 @@ void begin_call(Call& call);
 /// Preserves errno.
 void end_call(Call& call, int result);
 
-/// Fills in peer and tag if unknown.
+/// Fills in peer and tag if unknown (MPI_ANY_SOURCE).
 void take_source_and_tag(const int* status, MpiArgs& args);
 
 }  // namespace profshim::mpi

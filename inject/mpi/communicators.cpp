@@ -15,7 +15,7 @@ namespace {
 
 constinit inject::HandleTable<Communicator, 1u << 14> table;
 constinit std::atomic<std::uint32_t> last_id{2};
-constinit HandleCache made_by_members;  // identity -> number of communicators so far
+constinit HandleCache made_by_members;  // identity -> communicators with it so far
 constinit Handle world_group = 0;
 
 constinit Query<int(Handle, int*)> ask_size{"PMPI_Comm_size"}, ask_rank{"PMPI_Comm_rank"},
@@ -246,7 +246,7 @@ void add_communicator_of_members(Communicator* parent, Handle created, const cha
   forget_communicator(created);
   Communicator* const entry = query_and_add(created, parent, made, tag);
   if (entry == nullptr) return;
-  // All members make such communicators together, so all count the same number.
+  // All members make a communicator together, so all count the same number.
   const std::uint64_t key = entry->identity | 4;
   const std::uint64_t before = made_by_members.find(key).value_or(0);
   made_by_members.remove(key);

@@ -14,14 +14,14 @@ namespace profshim::mpi {
 struct alignas(64) Communicator {
   std::atomic<std::uint64_t> handle{0};
   std::uint64_t identity = 0;  // equal on all members; unique
-  std::uint32_t id = 0;        // 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
+  std::uint32_t id = 0;        // in this process; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
   std::uint32_t parent = 0;
   std::int32_t size = 0;
-  std::int32_t peers = 0;  // destinations of an all-to-all: size of own or remote group
-  std::int32_t rank = 0;   // kNone32 = none
-  StringId name = 0;       // "MPI_COMM_WORLD", "split of MPI_COMM_WORLD"
-  std::atomic<std::uint32_t> sequence{0};
-  std::atomic<std::uint32_t> created{0};
+  std::int32_t peers = 0;                  // destinations of an all-to-all: size of own or remote group
+  std::int32_t rank = 0;                   // kNone32 = none
+  StringId name = 0;                       // "MPI_COMM_WORLD", "split of MPI_COMM_WORLD"
+  std::atomic<std::uint32_t> sequence{0};  // collectives so far
+  std::atomic<std::uint32_t> created{0};   // communicators made from this one
   std::atomic<std::int32_t> neighbors{0};  // destinations of a neighborhood all-to-all; -1 = not asked yet
   std::atomic<bool> defined{false};
 };

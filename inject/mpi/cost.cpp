@@ -6,7 +6,7 @@
 namespace profshim::mpi {
 
 double measure_call_cost() {
-  // With a null datatype, MPI is not asked for its size.
+  // The datatype is null: MPI is not asked for a size.
   recorder::ScratchThread scratch;
   return scratch.cost_ns([] {
     std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};

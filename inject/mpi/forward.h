@@ -45,7 +45,8 @@ int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// Only a successful poll becomes an event. Polls do not block, so they need no open call.
+/// A successful poll becomes an event; unsuccessful polls share one event (polls.h). Polls do not block, so they need
+/// no open call.
 template <const Row& row, class Real>
 int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   const Ticks began = begin_poll(call);

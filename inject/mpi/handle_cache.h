@@ -1,4 +1,4 @@
-// Lock-free. A full cache accepts no new entries.
+// Lock-free map from handles to numbers. A full map accepts no new entries.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@ bool mpi_was_seen();
 /// Returns true if this call started a recording. `session_comm`: address of an MPI session's first communicator; null
 /// after MPI_Init. Job's thread, outside any LayerScope.
 bool activate_rank(const void* session_comm, Ticks began);
-/// Records the call if a window begins with it.
+/// Records MPI_Init itself if a window has begun (steps.source = "none").
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
 /// In nanoseconds. Not for the job's threads.
 double measure_call_cost();

@@ -27,17 +27,17 @@ enum class Role : std::uint8_t {
   CountsW,
   RCounts,
   RCountsW,
-  Partitions,  // their number; Count is per partition
+  Partitions,  // number of partitions; Count is per partition
   Type,
   RType,
-  Types,  // an array, one per peer
+  Types,  // as Counts
   RTypes,
   Op,
   Root,  // Root to RSource are ranks; negative = MPI_ANY_SOURCE, MPI_PROC_NULL or MPI_ROOT
   Dest,
   Source,
   Target,
-  RSource,  // of a call that also sends
+  RSource,  // source, if the call also sends
   Tag,
   RTag,
   Comm,
@@ -114,7 +114,7 @@ struct Row {
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
   std::int8_t arguments = 0;
-  std::int8_t peer = -1;     // position of the is_peer() role; -1 = none
+  std::int8_t peer = -1;     // position; -1 = none
   bool wide_counts = false;  // counts are arrays of MPI_Count
   std::array<std::int8_t, kRoles> at{};
   const char* made = "";  // how the call makes a communicator: "split"

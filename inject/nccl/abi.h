@@ -27,7 +27,6 @@ inline constexpr int kNoColor = -1;
 /// First result of ncclRedOpCreatePreMulSum.
 inline constexpr int kFirstUserOp = 5;
 
-/// Returns 0 for an unknown ncclDataType_t.
 constexpr std::uint64_t size_of_type(std::int64_t type) {
   constexpr std::uint8_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
@@ -57,7 +56,7 @@ enum class Role : std::uint8_t {
   NewComm,
   Size32,  // int, ranks of the new communicator
   Rank,
-  Id,  // ncclUniqueId by value
+  Id,
   Ids,
   IdCount,
   Color,

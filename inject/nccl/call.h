@@ -36,7 +36,7 @@ void count_collective(Handle comm);
 namespace group {
 struct State {
   std::uint32_t depth;
-  std::uint32_t operation;  // 0 = none yet
+  std::uint32_t operation;  // shared by the group's calls; 0 = none yet
   std::uint32_t operation_count;
   Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some not recorded
   bool hooked;               // a group call is running in its hook
@@ -52,7 +52,7 @@ inline void enter(int result) {
 void leave();
 }  // namespace group
 
-/// True while a recorded range of NCCL's NVTX domain is open on this thread: calls inside belong to it.
+/// True while a recorded range of NCCL's NVTX domain is open on this thread: NCCL calls inside are not recorded.
 namespace detail {
 extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("initial-exec")));
 }

@@ -68,7 +68,7 @@ void query_once(Communicator& comm) {
 }
 
 struct Awaited {
-  std::atomic<const void*> address{nullptr};  // kTaken while a thread uses the entry
+  std::atomic<const void*> address{nullptr};  // of the handle; kTaken while a thread uses the entry
   CommunicatorInfo info;                      // only for the thread that set kTaken
   std::atomic<std::int32_t> tid{0};
 };
@@ -107,7 +107,7 @@ Communicator* add_awaited(bool own_only, Handle wanted) {
       entry.address.store(address, std::memory_order_release);
       continue;
     }
-    // If the table has this handle already, the job has reused the address.
+    // If the table has this handle already, the job has stored another handle at the address.
     Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.info) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);

@@ -66,7 +66,7 @@ StringId origin_text(const char* made, const Communicator* parent);
 
 /// Replaces an entry with this handle.
 Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx = false);
-/// Remembers a communicator whose handle NCCL stores later: in a group, or if it is non-blocking.
+/// Remembers a communicator whose handle NCCL stores at `address` later: in a group, or if non-blocking.
 void add_when_stored(const void* address, const CommunicatorInfo& info);
 /// Adds this thread's communicators whose handles NCCL has stored. Call at the end of the outermost group.
 void add_stored_communicators();
@@ -74,7 +74,7 @@ void add_stored_communicators();
 /// Returns null for handle 0 or if the table is full.
 Communicator* find_or_add_communicator(Handle comm);
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
-/// Queries NCCL once; kUnknown if that fails.
+/// kUnknown if NCCL cannot tell.
 std::int32_t size_of(Communicator& comm);
 std::uint32_t defined_id(Communicator& comm);
 

@@ -94,7 +94,7 @@ CommunicatorInfo info_of_new(const Row& row, Words words) {
       info.name = name_of(row, words, "grow", parent);
       if (!growth.matched) {
         recorder::problem(
-            "nccl", "ncclCommGrow: added ranks and old ranks may show the grown communicator as two different ones");
+            "nccl", "ncclCommGrow: added ranks and old ranks may show the grown communicator as two communicators");
       }
       break;
     }
@@ -237,7 +237,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     } else {
       result = real(arguments...);
     }
-    // outermost() is false if close_left_calls() has closed the event, which looked abandoned.
+    // False if close_left_calls() has closed the event, which looked abandoned.
     if (!scope.outermost()) record.event = nullptr;
     Communicator* made = nullptr;
     if constexpr (makes_communicator(kBehavior)) {

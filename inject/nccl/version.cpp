@@ -19,7 +19,7 @@ constinit std::atomic<bool> several_copies{false};
 
 using GetVersion = int(int*);
 
-/// Searches this library and its dependencies, not another NCCL.
+/// Searches only `library_path` and its dependencies.
 GetVersion* version_function(const char* library_path) {
   void* const library = dlopen(library_path, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;

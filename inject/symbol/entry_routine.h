@@ -10,7 +10,7 @@ namespace profshim::symbol_steps {
 /// A pattern that matches more functions describes no step.
 constexpr std::uint32_t kMaxSites = 64;
 
-/// Constant once patched.
+/// By `index` of the stub; constant once patched.
 extern constinit StringId site_names[kMaxSites];
 
 /// Call before the first patch.

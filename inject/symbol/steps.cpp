@@ -47,12 +47,12 @@ void report_hooked(const std::string& name, const Module& module) {
 }
 
 void report_refused(const std::string& name, const Module& module, const std::string& reason) {
-  const std::string sentence = "calls of " + name + " in " + module.path + " do not begin steps: " + reason;
+  const std::string sentence = "function " + name + " in " + module.path + " begins no steps: " + reason;
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
   recorder::problem("symbol", sentence);
 }
 
-/// Replaces an IFUNC by the function that it chose.
+/// Replaces an IFUNC by the function that its resolver chose.
 bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, elf::Function& function) {
   void* const address = function.exported ? dlsym(handle, function.name.c_str()) : nullptr;
   const std::uint64_t value = reinterpret_cast<std::uint64_t>(address) - module.bias;
@@ -142,8 +142,8 @@ void report_no_match(const std::string& pattern) {
     if (module.name.empty()) paths.push_back(module.path);
   }
   std::string sentence = "no function matches steps.pattern \"" + pattern +
-                         "\" in the modules that were loaded when the recording began: it is inlined, stripped, or in "
-                         "a library that is loaded later";
+                         "\" in the modules that were loaded when the recording began: the function is inlined, "
+                         "stripped, or in a library that is loaded later";
   const std::vector<std::string> near = elf::nearest_names(paths, pattern);
   for (std::size_t i = 0; i < near.size(); ++i) sentence += (i == 0 ? "; nearest: " : ", ") + near[i];
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
@@ -160,7 +160,7 @@ void install(const char* pattern) {
     choose_register_state();
     if (scan_new() == 0) report_no_match(s.pattern);
   } catch (const std::exception& fault) {
-    log::line(LogLevel::kError, "steps.source = \"symbol\": %s", fault.what());
+    log::line(LogLevel::kError, "steps.source = \"symbol\" failed: %s", fault.what());
   }
 }
 
@@ -171,7 +171,7 @@ void rescan() {
     if (s.pattern.empty()) return;
     if (load_counters() != s.counters) scan_new();
   } catch (const std::exception& fault) {
-    log::line(LogLevel::kError, "steps.source = \"symbol\": %s", fault.what());
+    log::line(LogLevel::kError, "steps.source = \"symbol\" failed: %s", fault.what());
   }
 }
 

@@ -4,11 +4,10 @@
 
 namespace profshim::symbol_steps {
 
-/// Call once, at activation, on the job's thread.
+/// Call at activation, on the job's thread.
 void install(const char* pattern);
 
-/// Patches modules loaded since the last scan. The collector thread calls this every few milliseconds; cheap if nothing
-/// was loaded.
+/// Patches modules loaded since the last scan. Cheap if nothing was loaded.
 void rescan();
 
 }  // namespace profshim::symbol_steps

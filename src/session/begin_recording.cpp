@@ -41,7 +41,7 @@ int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   return refused;
 }
 
-// `why_not` stays empty if another rank reports the reason.
+// On failure, `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity();
   s.run_name = output::run_name_for(s.spec, s.job);
@@ -66,12 +66,13 @@ bool prepare(State& s, std::string& why_not) {
     return false;
   }
   if (!claimed_by.empty()) {
-    log::line(LogLevel::kWarn, "%s has ended: this process continues in %s", claimed_by.c_str(), s.folder.c_str());
+    log::line(LogLevel::kWarn, "%s has ended: this process adds its traces to %s", claimed_by.c_str(),
+              s.folder.c_str());
   }
   choose_clock();
   if (!create_spool(s, why_not)) {
     output::release_claim(s.folder, s.rank.rank);
-    why_not = "cannot create the spool: " + why_not;
+    why_not = "cannot create profshim's buffer for events: " + why_not;
     return false;
   }
   recorder::header().base_time_ns = run.base_time_ns;

@@ -6,9 +6,9 @@
 
 namespace profshim::session {
 
-/// Returns null if this process does not record. `job_signals`: signal mask of the calling thread.
+/// Returns null if this process does not record.
 State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals);
-/// Returns no kArmed and no kStacks.
+/// Returns recorder::mode() for `spec`, without kArmed and kStacks.
 std::uint32_t mode_bits(const Spec& spec);
 
 }  // namespace profshim::session

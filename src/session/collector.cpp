@@ -17,8 +17,8 @@
 namespace profshim::session {
 namespace {
 
+// Free chunks to keep ready. More would slow the job: 64 MiB of pages take 30 ms.
 constexpr std::uint32_t kFreeWhenIdle = 64;
-// More would slow the job: 64 MiB of pages take 30 ms of a CPU.
 constexpr std::uint32_t kFreeWhenArmed = 256;  // 260 000 events
 constexpr std::uint32_t kTicksAhead = 64;      // a tick takes 2 ms, or more on a busy machine
 constexpr std::uint32_t kFreeAtMost = 4096;

@@ -64,7 +64,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   device::finish(how != End::kNormal);
   call_stack::define_modules();
   recorder::set_mode(0, ~0u);
-  // The job now waits for the writer. This fails for most users: they may not lower a nice value.
+  // The job now waits for the writer. setpriority() fails for most users: they may not lower a nice value.
   setpriority(PRIO_PROCESS, static_cast<id_t>(s.writer_tid.load()), 0);
   {
     std::lock_guard lock(s.mutex);
@@ -74,7 +74,8 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   s.progress.notify_all();
   if (!wait_for_writer(s, how, blocked)) {
     if (recorder::path().empty()) {
-      log::line(LogLevel::kWarn, "the last trace could not be finished in time, and its events are lost");
+      log::line(LogLevel::kWarn,
+                "the last trace could not be finished in time, its events are lost: raise output.exit_seconds");
     } else {
       log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
                 s.folder.c_str());

@@ -119,7 +119,7 @@ void give_back(int index) {
   syscall(SYS_rt_sigaction, signal, &plain, nullptr, kKernelSetBytes);
 }
 
-/// A core dump shows `info`.
+/// Passes `info` on to a core dump.
 void die_of(int signal, siginfo_t* info) {
   Action plain{};
   plain.sa_handler = SIG_DFL;
@@ -140,7 +140,7 @@ void die_of_the_first(int signal) {
   die_of(first != 0 ? first : signal, first != 0 ? &first_info : nullptr);
 }
 
-// Makes the kernel send `signal` again later. The C library's timer_create() allocates.
+// Makes the kernel send `signal` again if the ending thread is stuck. The C library's timer_create() allocates.
 void set_last_resort(int signal) {
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -284,7 +284,7 @@ StepAside::StepAside(int signal) {
     give_back(index);
     return;
   }
-  // Blocks all signals but this one, whose blocking sigset() reads and changes.
+  // Leaves the blocked state of `signal` alone: sigset() reads and changes it.
   sigset_t others;
   sigfillset(&others);
   pthread_sigmask(SIG_BLOCK, nullptr, &before_);

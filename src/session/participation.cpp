@@ -92,7 +92,7 @@ bool is_rank_selected(const Spec& spec, const Rank& rank) {
   if (rank.rank < 0) {
     if (spec.ranks.record_unknown) return true;
     log::line(LogLevel::kWarn,
-              "ranks.source = %s gives no rank: nothing is recorded (ranks.unknown = \"record\" records anyway)",
+              "ranks.source = \"%s\" gives no rank: nothing is recorded (ranks.unknown = \"record\" records anyway)",
               spec.ranks.source.c_str());
     return false;
   }

@@ -16,7 +16,7 @@ bool is_rank_selected(const Spec& spec, const Rank& rank);
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
 /// True if no rank in [from, own rank) is known to be selected.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
-/// The same among this host's ranks. True without a local rank.
+/// is_first_selected() among this host's ranks. True without a local rank.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
 
 }  // namespace profshim::session

@@ -73,7 +73,7 @@ void end_here(State& s, End how) {
 
 // Takes no lock and allocates nothing: the caller may be a signal handler of the job.
 void await_end(const State& s, End how) {
-  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // the finishing thread runs a signal handler
+  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // a signal handler on the finishing thread
   const std::int64_t began = monotonic_ns();
   std::int64_t last_progress = began;
   std::uint64_t seen = s.progress_count.load();
@@ -85,7 +85,6 @@ void await_end(const State& s, End how) {
       seen = count;
       last_progress = now;
     }
-    // Waits one second longer than wait_for_writer().
     if (now - last_progress > patience_ns(s, how) + kSecond_ns) return;
     if (how == End::kReplaced && now - began > exit_ns(s) + kSecond_ns) return;
   }
@@ -131,7 +130,7 @@ void activate(const Rank& rank, Ticks began) {
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
-    // Call disarm() before any thread can make a step, whose window it would end.
+    // disarm() must precede the first step, whose window it would end.
     if (window_is_near(*s, -1, 0)) device::disarm(0, true);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
@@ -178,7 +177,7 @@ void report_never_activated(const char* library) {
     if (rank.rank >= 0 && !(loaded.spec.ranks.select.selects(rank) && is_first_selected(loaded.spec, rank))) return;
     log::line(LogLevel::kWarn,
               "nothing was recorded: %s is loaded, but this process showed neither a rank nor a step before it ended; "
-              "more:  profshim doctor -- %s",
+              "to see why, run  profshim doctor -- %s",
               library, program_name().c_str());
   } catch (const std::exception& e) {
     log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());

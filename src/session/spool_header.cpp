@@ -36,7 +36,6 @@ void add_spec_metadata(const State& s) {
 
 namespace {
 
-// Patterns may hold secrets of command lines.
 Spec without_secrets(Spec spec) {
   for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
     for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);

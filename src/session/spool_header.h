@@ -1,4 +1,4 @@
-// Call before the threads start.
+// Call these functions before start_threads().
 #pragma once
 
 #include <string>

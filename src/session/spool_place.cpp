@@ -82,11 +82,12 @@ void report_spool_place(State& s) {
     recorder::problem("spool", "events are kept in the memory of the process only: a SIGKILL loses them");
     if (s.first_selected) {
       log::line(LogLevel::kWarn, "events are kept in the memory of the process only, a SIGKILL loses them: %s%s",
-                s.why_no_file.c_str(), s.spec.limits.spool_folder.empty() ? "; see limits.spool_folder" : "");
+                s.why_no_file.c_str(),
+                s.spec.limits.spool_folder.empty() ? "; limits.spool_folder = \"PATH\" chooses another folder" : "");
     }
   }
   if (s.memory < std::min(kComfortable, s.spec.limits.host_memory) && s.first_selected) {
-    log::line(LogLevel::kWarn, "windows may be short: each process records into only %s (%s)",
+    log::line(LogLevel::kWarn, "windows may be short: each process may use only %s of host memory for events (%s)",
               format_size(s.memory).c_str(), recorder::reason_of(s.pool_bound));
   }
 }

@@ -1,4 +1,4 @@
-// The state of the recording. Never destroyed: threads of the job may use it at exit.
+// State is never destroyed: threads of the job may use it at exit.
 #pragma once
 
 #include <pthread.h>
@@ -78,7 +78,7 @@ struct State {
   StepsSeen steps;
   std::vector<StepPattern> patterns;
   std::string epoch_prefix;
-  std::atomic<int> locked_pattern{-1};
+  std::atomic<int> locked_pattern{-1};  // makes the steps; -1 = none yet
   std::atomic<std::uint32_t> weak_matches{0};
   // Name hash of the optimizer that makes steps, and steps of other optimizers since its last step.
   std::atomic<std::uint64_t> optimizer{0};
@@ -90,16 +90,16 @@ struct State {
   std::atomic<bool> graph_launched{false};
   std::atomic<std::int32_t> step_thread{0};
   std::atomic<bool> last_action_saves{false};
-  std::atomic<spool::Window*> current{nullptr};
-  std::atomic<bool> closed_by_limit{false};
-  std::atomic<bool> recording_over{false};  // limits.total_traces reached
-  std::atomic<bool> schedule_over{false};
-  std::atomic<bool> spool_removed{false};  // set by the writer
-  std::atomic<Ticks> stall_ticks{0};       // time in step_boundary()
+  std::atomic<spool::Window*> current{nullptr};  // open window
+  std::atomic<bool> closed_by_limit{false};      // `automaton` does not know yet
+  std::atomic<bool> recording_over{false};       // limits.total_traces reached
+  std::atomic<bool> schedule_over{false};        // no later step is recorded
+  std::atomic<bool> spool_removed{false};        // set by the writer
+  std::atomic<Ticks> stall_ticks{0};             // time in step_boundary()
   std::atomic<std::uint64_t> windows_opened{0};
-  std::atomic<bool> disk_is_full{false};  // limits.disk_free; set by the writer
-  std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
-  std::atomic<std::uint64_t> marks_published{0};  // set by the writer: earlier marks are in files
+  std::atomic<bool> disk_is_full{false};                                   // limits.disk_free: see check_disk()
+  std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};  // refused: disk_is_full
+  std::atomic<std::uint64_t> marks_published{0};  // set by the writer: step marks before this one are in files
 
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};
@@ -107,18 +107,18 @@ struct State {
 
   std::unique_ptr<recorder::MemoryRoom> room;
   recorder::Bound pool_bound = recorder::Bound::kHostMemory;
-  std::uint64_t memory = 0;  // bytes that the spool and the GPU buffers may use
+  std::uint64_t memory = 0;  // host bytes for the spool, the writer and CUPTI's buffers
   std::string why_no_file;
 
   std::mutex mutex;
-  std::condition_variable wake, progress;
-  std::mutex gathering;      // held by the writer to collect events, by the collector to free chunks
-  bool stop = false;         // guarded by mutex
-  bool writer_done = false;  // guarded by mutex
+  std::condition_variable wake, progress;  // wake: writer; progress: collector, ending thread
+  std::mutex gathering;                    // held by the writer to collect events, by the collector to free chunks
+  bool stop = false;                       // guarded by mutex
+  bool writer_done = false;                // guarded by mutex
   std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
-  output::Manifest manifest;  // used by the writer thread
+  output::Manifest manifest;
   std::size_t windows_before = 0;
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;

@@ -11,7 +11,7 @@ class WindowLimits {
  public:
   explicit WindowLimits(State& state) : s_(state) {}
 
-  /// Enforces limits.window_seconds, limits.trace_size and the limit of device buffers.
+  /// Enforces limits.window_seconds, limits.trace_size and the limit of CUPTI's buffers.
   void check_window();
   /// Enforces the limits of host memory. `may_free`: the writer is not collecting events.
   void check_pool(const recorder::PoolState& pool, bool may_free);

@@ -44,7 +44,6 @@ Action action_in_list(const Schedule& s, std::int64_t step) {
   if (range->first <= step) {
     return !s.continuous || step == range->last ? Action::kRecordAndSave : Action::kRecord;
   }
-  // In the step before a range, events are recorded and discarded (warm-up).
   return step >= 0 && range->first - 1 == step ? Action::kWarmup : Action::kNone;
 }
 

@@ -55,9 +55,9 @@ Completion::Completion(Call& call) : call_(call) {
   if (n_ > kInline) {
     found_ = new (std::nothrow) Found[static_cast<std::size_t>(n_)];
     if (found_ == nullptr) {
-      recorder::problem(
-          "mpi",
-          "no memory to follow the requests of one wait or test call: their non-blocking operations have no end");
+      recorder::problem("mpi",
+                        "no memory to follow the requests of one wait or test call: their non-blocking operations show "
+                        "only their start");
       found_ = inline_;
       n_ = 0;
       return;
@@ -132,7 +132,7 @@ const int* Completion::status(int k) const {
 
 void Completion::complete_all(bool failed) {
   for (int i = 0; i < n_; ++i) {
-    // After an error, pending requests keep their handle; persistent ones always do.
+    // After an error, pending requests keep their handle; persistent requests always do.
     const bool kept = found_[i].entry != 0 && call_.request_in(array_, i) == found_[i].handle;
     if (failed && kept && persistent_of(found_[i].entry) == nullptr) continue;
     complete(i, status(i), failed);
@@ -156,7 +156,7 @@ void Completion::complete(int i, const int* status, bool failed) {
   const Found& found = found_[i];
   if (found.entry == 0) return;
   Persistent* const persistent = persistent_of(found.entry);
-  Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)  // the request stays in the table
+  Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)
                                              : take_slice({found.slot, found.entry}, found.handle, found.address);
   if (slice == nullptr) return;
   // Commit a copy: the writer of a closed window may still read the slice.

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t kMaxPersistent = 1u << 14;
 constinit Persistent persistents[kMaxPersistent];
 constinit std::atomic<std::uint32_t> persistents_used{0};
-constinit std::atomic<std::uint64_t> free_persistents{0};  // change count << 32 | index + 1
+constinit std::atomic<std::uint64_t> free_persistents{0};  // stack of free entries: change count << 32 | index + 1
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Lock-free multimap from request handles to pending operations. Any thread, no allocation. Linear probing without
-// tombstones: an entry lies within `reach` slots of its home, the slot of the hash, which counts its entries in `live`.
+// Lock-free multimap from request handles to pending operations. Any thread, no allocation. Probes as
+// core/handle_table.h does; `live` counts the entries of a home.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kFree = 0, kClaimed = 2;  // no request has these
 struct Slot {
   std::atomic<std::uint64_t> handle{kFree};
   std::atomic<std::uint64_t> entry{0};
-  std::atomic<const void*> address{nullptr};
+  std::atomic<const void*> address{nullptr};  // of the request variable
 };
 struct Home {
   std::atomic<std::uint32_t> live{0}, reach{0};

@@ -1,6 +1,6 @@
 // A slice is the event of a pending non-blocking operation. Request handles are not unique: Open MPI and MPICH give the
-// same handle to all operations that complete at their post, and reuse others at once. So the request table is a
-// multimap; among equal handles it prefers the same address of the request variable.
+// same handle to all operations that complete at their post, and reuse other handles at once. So the request table is a
+// multimap; among equal handles, a search prefers the same address of the request variable.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ inline bool any_open_operation() { return detail::open_operations.load(std::memo
 
 /// Returns the id that joins post and slice; 0 = no request, or no room (a loss). post.begin must be set.
 std::uint32_t add_posted_request(const Event& post, Handle request, const void* address);
-/// Call also outside windows. Each start copies `model`.
+/// Call also outside windows: the request may start inside one. Each start copies `model`.
 void add_persistent_request(const Event& model, Communicator* collective_on, Handle request, const void* address);
-/// `start` is the call's event; null = not recorded. If `only_one` (MPI_Start), it gets the request's arguments.
+/// `start` is the call's event; null = not recorded. If `only_one`, `start` gets the request's arguments.
 void start_persistent_request(Event* start, bool only_one, Handle request, const void* address);
 /// For MPI_Request_free: drops the slice, as the operation completes unseen.
 void forget_request(Handle request, const void* address);

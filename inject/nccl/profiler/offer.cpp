@@ -31,8 +31,8 @@ constexpr std::size_t kMaxPath = 253;
 /// NCCL truncates longer values in files (setEnvFile() in param.cc).
 using Value = char[1024];
 
-/// Environment entry "PROFSHIM_NCCL_PLUGIN=<own path>". offer() only renames it: setenv() may free the table that
-/// another thread reads in getenv().
+/// Environment entry "PROFSHIM_NCCL_PLUGIN=<own path>". offer() only renames it: setenv() may free the array
+/// `environ` while another thread is in getenv().
 char entry[kReservedLength + 1 + PATH_MAX] = {};
 
 const char* own_path() { return entry + kReservedLength + 1; }
@@ -139,8 +139,7 @@ bool can_offer() {
   int version = 0;
   if (nccl != nullptr) reinterpret_cast<int (*)(int*)>(reinterpret_cast<std::uintptr_t>(nccl))(&version);
   if (version != 0 && version < kFirstVersion) {
-    report_unavailable("NCCL %d.%d has no profiler interface of version 4 or later", version / 10000,
-                       version / 100 % 100);
+    report_unavailable("NCCL %d.%d is too old, use NCCL 2.27 or later", version / 10000, version / 100 % 100);
   } else if (std::getenv(kReserved) != own_path()) {
     report_unavailable(
         "the program has removed or replaced the environment variable PROFSHIM_NCCL_PLUGIN, which profshim needs");
@@ -162,7 +161,7 @@ void decide() {
   if (set[0] == 0) {
     if (!can_offer()) return;
   } else if (!is_own_path(set)) {
-    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s", set);
+    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s (unset this variable)", set);
   }
   detail::offered.store(true, std::memory_order_relaxed);  // read by this thread and by threads that NCCL starts later
   if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);

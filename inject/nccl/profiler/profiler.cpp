@@ -171,7 +171,7 @@ Symbol* resolve_table(const void* table, const char* name) {
 }  // namespace profshim::nccl::profiler
 
 // The tables are indirect functions (IFUNC), which each dlsym() resolves: until offer(), lookups find the same as
-// without this library. Data would hide the job's table: with STATIC_PLUGIN, NCCL searches the whole process.
+// without this library. Data symbols would hide the job's table: with STATIC_PLUGIN, NCCL searches the whole process.
 #define PROFILER_TABLE(name, table)                                                          \
   extern "C" {                                                                               \
   profshim::nccl::profiler::Symbol* profshim_find_##name() {                                 \

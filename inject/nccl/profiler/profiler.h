@@ -6,10 +6,10 @@
 namespace profshim::nccl::profiler {
 
 /// Call before or inside ncclCommInit*, on the job's thread. The first call sets NCCL_PROFILER_PLUGIN to this library
-/// if the spec enables it and the job has no profiler.
+/// if the spec enables the plugin and the job has none.
 void offer();
 
-/// Call after ncclCommInit*.
+/// Call after ncclCommInit*: reports if NCCL did not load the plugin.
 void check_loaded();
 
 void reserve_variable(const char* own_path);

@@ -1,4 +1,3 @@
-// Allocates memory only for new kernel names and in call_when_arming()'s function.
 #include "steps.h"
 
 #include <sys/syscall.h>
@@ -39,7 +38,7 @@ namespace {
 // Per thread: launches of other threads must not split a series of matches.
 thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
 
-// The marks are a ring: marks of unwritten windows must not be overwritten.
+// The spool's step marks are a ring: marks of unwritten windows must not be overwritten.
 bool room_for_mark(const State& s) {
   const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
   return made - s.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;
@@ -70,8 +69,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   if (!room_for_mark(*s)) {
     close_by_limit(*s, at, s->limit_marks);
-    if (transition.open)
-      recorder::problem("session", "windows are lost: the writer is behind, and the table of steps is full");
+    if (transition.open) recorder::problem("session", "windows are lost: 65536 recorded steps wait to be written");
     recorder::set_mode(0, kArmed);
     s->closed_by_limit.store(true);
     return;
@@ -105,7 +103,7 @@ void on_profiler_range(bool begins, Ticks at) {
   if (begins) {
     const std::uint64_t before = recorder::header().steps_seen.load(std::memory_order_relaxed);
     step_boundary(at, std::nullopt, recorder::intern_literal("cudaProfilerStart"));
-    // If steps.min_interval_ms suppressed this Start, its Stop is ignored, too.
+    // If steps.every or steps.min_interval_ms suppressed this Start, its Stop is ignored, too.
     s->in_profiler_range = recorder::header().steps_seen.load(std::memory_order_relaxed) != before;
     return;
   }
@@ -131,7 +129,9 @@ void on_graph_launch() {
   if (s == nullptr || s->kernel_names == nullptr) return;
   last_kernel_matched = false;
   if (s->graph_launched.exchange(true, std::memory_order_relaxed)) return;
-  recorder::problem("steps", "the kernels of CUDA graphs make no steps: CUPTI does not name them at the launch");
+  recorder::problem("steps",
+                    "the kernels of CUDA graphs make no steps: CUPTI does not name them at the launch; use "
+                    "another steps.source");
 }
 
 void step_marker_ended(Ticks at) {

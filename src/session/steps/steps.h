@@ -1,4 +1,4 @@
-// Step boundaries take no locks, except in call_when_arming()'s function.
+// Step boundaries take no lock and allocate memory only for new kernel names, except in call_when_arming()'s function.
 #pragma once
 
 #include "session/state.h"

@@ -50,7 +50,9 @@ void log_no_steps(const State& s) {
     return;
   }
   if (s.spec.steps.source != StepSource::kAuto) {
-    log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded", source_text(s.spec).c_str());
+    log::line(LogLevel::kWarn,
+              "no steps found: nothing matched %s, nothing was recorded; check steps.source and steps.pattern",
+              source_text(s.spec).c_str());
     return;
   }
   std::string looked_for;
@@ -134,18 +136,18 @@ void log_lost_windows(const State& s) {
     dropped += window.dropped;
     ++windows;
   }
-  // log_full_tables() reports lost open calls and events of threads without a block.
+  // log_full_tables() reports lost open calls and events of unregistered threads.
   const spool::SpoolHeader& h = recorder::header();
   const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
   if ((cut_short == 0 && dropped <= said_elsewhere) || !speaks_for_job(s, "windows")) return;
   if (cut_short == 0) {
-    log::line(LogLevel::kWarn, "%llu events dropped: see \"dropped_events\" in the traces, and limits in the spec%s",
+    log::line(LogLevel::kWarn, "%llu events dropped: see \"dropped_events\" in the traces, and [limits] in the spec%s",
               Number{dropped}, where_others_are(s).c_str());
     return;
   }
   log::line(LogLevel::kWarn,
             "%zu of %zu windows closed early by a limit, %llu events dropped: see \"limit\" and "
-            "\"dropped_events\" in the traces, and limits in the spec%s",
+            "\"dropped_events\" in the traces, and [limits] in the spec%s",
             cut_short, windows, Number{dropped}, where_others_are(s).c_str());
 }
 
@@ -156,12 +158,16 @@ void log_full_tables(const State& s) {
     const char *matter, *sentence;
   };
   const Loss losses[] = {
-      {h.strings_lost.load(), "names", "names are missing in the traces: limits.host_memory leaves no room for more"},
-      {h.open_calls_lost.load(), "calls", "calls and ranges were not recorded: too many were open at once"},
+      {h.strings_lost.load(), "names",
+       "names of ranges, kernels or files are missing in the traces: the memory for names is full; raise "
+       "limits.host_memory"},
+      {h.open_calls_lost.load(), "calls",
+       "calls and ranges were not recorded: too many were open at once on one thread"},
       {h.pending_lost.load(), "pending",
        "non-blocking operations or start/end ranges were not recorded: too many were pending at once"},
       {h.definitions_lost.load(), "definitions",
-       "communicators, types, streams or other metadata are not described in the traces: their table is full"},
+       "communicators, types, streams or other metadata are not described in the traces: profshim's table for them is "
+       "full"},
   };
   for (const Loss& loss : losses) {
     if (loss.count == 0 || !speaks_for_job(s, loss.matter)) continue;

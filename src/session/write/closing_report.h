@@ -19,7 +19,7 @@ class DiskWatch {
   std::int64_t checked_ns_ = 0;
   bool was_soon_ = false, said_ = false;
 };
-/// Thread-safe, but may wait for the file system.
+/// May wait for the file system.
 void check_disk(State& state);
 
 void log_window_failed(State& state, const output::ManifestWindow& window);

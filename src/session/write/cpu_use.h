@@ -17,22 +17,21 @@ namespace profshim::session {
 struct CpuReading {
   std::int64_t at_ns = 0;
   std::int64_t process_ns = 0;
-  std::int64_t busy_ns = 0;
-  std::int64_t stolen_ns = 0;
+  std::int64_t busy_ns = 0;                           // of all processes
+  std::int64_t stolen_ns = 0;                         // from this virtual machine
   std::unordered_map<pid_t, std::int64_t> waited_ns;  // per thread: ready, but not running
 };
 
 /// Returns nothing in a sandbox or without CONFIG_SCHED_INFO. Takes 6 us per thread, so only our threads may call it.
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
-/// Ignores threads that are not in both readings.
 kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
 class WindowCpu {
  public:
   /// The collector thread calls it at each tick, with the open window or kNone.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
-  /// Returns nothing for a window shorter than a tick. Called once per window.
+  /// Returns nothing for a window shorter than a tick, or a second time.
   std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

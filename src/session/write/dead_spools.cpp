@@ -42,9 +42,11 @@ DeadSpools::DeadSpools(State& state) : s_(state) {
   names_ = output::spools_named_as_ours(folder, kMostSpools, foreign);
   std::erase(names_, own);
   if (foreign > 0 && s_.first_selected) {
-    log::line(LogLevel::kWarn,
-              "%s holds spools that are named as those of this user but belong to another user: they are not recovered",
-              folder.c_str());
+    log::line(
+        LogLevel::kWarn,
+        "%s holds profshim's buffer files (*.spool) with this user's id that belong to another user: these files are "
+        "not recovered",
+        folder.c_str());
   }
   most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
   until_ns_ = monotonic_ns() + kNoneAfter_ns;
@@ -83,7 +85,8 @@ void DeadSpools::recover_next() {
     }
     const bool failed = outcome == output::RecoverOutcome::kFailed && !notes.empty() && !must_stop();
     if (failed && s_.first_selected && !is_new(name)) {
-      log::line(LogLevel::kWarn, "cannot recover the spool of a killed job: %s", notes.back().text.c_str());
+      log::line(LogLevel::kWarn, "cannot recover profshim's buffer file of a killed job: %s",
+                notes.back().text.c_str());
     }
     if (outcome == output::RecoverOutcome::kRecovered) break;  // windows of this process go first
   }

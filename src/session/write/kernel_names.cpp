@@ -16,7 +16,6 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Hashes eight bytes at a time: names often have hundreds.
 std::uint64_t hash_of(const char* name) {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ull;
   std::size_t length = std::strlen(name);

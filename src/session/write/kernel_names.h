@@ -11,7 +11,7 @@ namespace profshim::session {
 class KernelNames {
  public:
   explicit KernelNames(const std::string& pattern);
-  /// Called at each launch. Demangles only new names. Thread-safe, lock-free.
+  /// Demangles only new names. Thread-safe, lock-free.
   bool matches(const char* name);
 
  private:

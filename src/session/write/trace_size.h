@@ -22,7 +22,7 @@ class TraceSize {
     wants_measure_ = false;
   }
 
-  /// True if the limit is reached or would be before the next call.
+  /// True if the limit is reached, or would be before the next call of reached().
   bool reached(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     const double before = bytes_at(seen_);
@@ -59,7 +59,7 @@ class TraceSize {
  private:
   // Fractions of the limit.
   static constexpr double kMeasureEvery = 0.12;
-  static constexpr double kAtOnce = 0.06;  // limit of the growth expected until reached() is called again
+  static constexpr double kAtOnce = 0.06;  // most bytes expected until the next reached()
   static constexpr double kFull = 0.93;
   static constexpr std::uint64_t kLeastEvents = 100;
 
@@ -72,7 +72,7 @@ class TraceSize {
   double bytes_per_event_;
   double settled_bytes_ = 0, fixed_bytes_ = 0;
   double measured_until_ = 0;
-  std::uint64_t settled_ = 0, seen_ = 0;
+  std::uint64_t settled_ = 0, seen_ = 0;  // events: measured; committed
   bool wants_measure_ = false;
 };
 

@@ -55,7 +55,7 @@ class Writer {
     return true;
   }
 
-  /// Costs are higher while hooks record.
+  /// Only while a window is open: recording hooks cost more.
   void measure_costs() {
     if (is_recording(s_)) s_.costs.measure();
   }
@@ -113,7 +113,7 @@ class Writer {
     write_manifest(current_state());
   }
 
-  /// The claim's age shows other hosts and containers that this process lives.
+  /// The age of the claim file shows other hosts and containers that this process lives.
   void touch_claim() {
     constexpr std::int64_t kEvery_ns = 5'000'000'000;
     const std::int64_t now = monotonic_ns();

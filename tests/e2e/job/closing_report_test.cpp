@@ -88,7 +88,7 @@ TEST(ClosingReport, CountsNamesThatDidNotFit) {
   const Outcome outcome = run(job);
 
   EXPECT_EQ(outcome.ending(), "exit 0");
-  EXPECT_EQ(lines_with(outcome, " names are missing in the traces"), 1u) << outcome.err;
+  EXPECT_EQ(lines_with(outcome, " names of ranges, kernels or files are missing in the traces"), 1u) << outcome.err;
 }
 
 TEST(ClosingReport, CountsRangesBeyondTheOpenCallLimit) {

@@ -189,7 +189,7 @@ TEST_F(NcclProfiler, OlderNcclIsReported) {
   record(3, kOn);
 
   expect_inert();
-  expect_problem("NCCL 2.26 has no profiler interface of version 4 or later");
+  expect_problem("NCCL 2.26 is too old, use NCCL 2.27 or later");
   EXPECT_EQ(outcome_.out, "plugin \nplugin \n");
 }
 
