@@ -2,6 +2,6 @@
 
 namespace profshim::mpi {
 
-int missing_function_error() { return abi().implementation == Implementation::kOpenMpi ? 16 : 15; }
+int missing_function_error() { return abi().implementation == Implementation::kMpich ? 15 : 16; }
 
 }  // namespace profshim::mpi

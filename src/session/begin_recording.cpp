@@ -100,7 +100,6 @@ int start_threads(State& s) {
     pthread_join(s.collector_thread, nullptr);
     return refused;
   }
-  s.threads_run = true;
   return 0;
 }
 

@@ -121,7 +121,6 @@ struct State {
   output::Manifest manifest;
   std::size_t windows_before = 0;
   pthread_t collector_thread{}, writer_thread{};
-  bool threads_run = false;
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
   TraceSize trace_size;

@@ -164,7 +164,8 @@ class Rules {
     if (test.least_p > alpha || test.steps < 3) {
       change.p.reset();
       if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
-      change.sentence += ": cannot tell: too few steps (each run needs " + std::to_string(steps_needed(alpha, 1)) + ")";
+      change.sentence += ": cannot tell: too few " + result_.unit + "s (each run needs " +
+                         std::to_string(steps_needed(alpha, 1)) + ")";
     } else if (test.p <= alpha && test.large && test.lasting && test.cause != Cause::kProgram) {
       if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
       change.sentence += test.cause == Cause::kMachine ? ": cannot tell: the machine was busier"

@@ -5,8 +5,10 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 
+#include "analysis/model/one_job.h"
 #include "arrows.h"
 #include "clocks.h"
 #include "copy_rank_trace.h"
@@ -23,6 +25,7 @@ namespace {
 
 using analysis_detail::ArrowEnd;
 using analysis_detail::ClockMap;
+using analysis_detail::OneJob;
 using analysis_detail::RankTrace;
 
 std::vector<RankTrace> scan(const MergeOptions& options) {
@@ -48,15 +51,12 @@ std::string refusal(const std::vector<RankTrace>& traces) {
       return a.path + " and " + b.path + " are both of rank " + std::to_string(b.metadata.rank) +
              ": name one trace of each rank, all of one window";
     }
-    // Without a job id, each host makes its own run name.
-    if (a.metadata.host == b.metadata.host && !a.run_name().empty() && !b.run_name().empty() &&
-        a.run_name() != b.run_name())
-      return a.path + " is of run " + a.run_name() + ", " + b.path + " of run " + b.run_name() +
-             ": name the traces of one run";
-    if (a.metadata.world_size > 0 && b.metadata.world_size > 0 && a.metadata.world_size != b.metadata.world_size) {
-      return a.path + " is of a job of " + std::to_string(a.metadata.world_size) + " ranks, " + b.path +
-             " of a job of " + std::to_string(b.metadata.world_size) + ": name the traces of one job";
-    }
+  }
+  OneJob job;
+  try {
+    for (const RankTrace& f : traces) job.add({f.path, f.metadata.host, f.run_name(), f.metadata.world_size});
+  } catch (const std::runtime_error& different) {
+    return different.what();
   }
   return "";
 }

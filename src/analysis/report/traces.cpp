@@ -178,7 +178,7 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
     known = known && t.ours;
     dropped += t.dropped;
     if (t.dropped > 0 || !t.losses.empty()) lossy.insert(t.rank);
-    if (!t.complete) cut.insert(t.rank);
+    if (!t.complete && !t.limited) cut.insert(t.rank);
     if (t.limited) limited.insert(t.rank);
     if (t.cut_off) early.insert(t.rank);
     problems.insert(t.problems.begin(), t.problems.end());
@@ -201,7 +201,7 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
   }
   if (!cut.empty()) {
     verdict.push_back({Level::kNotice, "The window is incomplete on " + ranks_words(cut) +
-                                           ": the job ended, a limit was reached, or threads were not recorded."});
+                                           ": the job ended, or threads were not recorded."});
   }
   if (!problems.empty()) {
     verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +

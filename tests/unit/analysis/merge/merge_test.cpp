@@ -132,5 +132,20 @@ TEST_F(MergeTest, RanksOfDifferentJobsAreRefused) {
   EXPECT_NE(merge().error.find("2 ranks"), std::string::npos);
 }
 
+TEST_F(MergeTest, RunsOfOneHostAreComparedAcrossOtherHosts) {
+  const auto of_run = [](int rank, const std::string& host, const std::string& run) {
+    return R"({"distributedInfo": {"rank": )" + std::to_string(rank) + R"(, "world_size": 3}, "host_name": ")" + host +
+           R"(", "profshim": {"run_name": ")" + run +
+           R"("}, "baseTimeNanoseconds": 1790857026000000000, "traceEvents": [
+               {"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]})";
+  };
+  file("a.json", of_run(0, "one", "monday"));
+  file("b.json", of_run(1, "two", "tuesday"));
+  EXPECT_EQ(merge(ClockSync::kAnchors).error, "") << "each host makes its own run name";
+  file("c.json", of_run(2, "one", "friday"));
+
+  EXPECT_NE(merge(ClockSync::kAnchors).error.find("of run friday"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace profshim

@@ -267,6 +267,15 @@ TEST_F(ReportOfFiles, NamesRanksThatWaitedForACpu) {
   EXPECT_EQ(cpus.rows[1][5], Cell(50.0));
 }
 
+TEST_F(ReportOfFiles, ReportsIncompleteWindows) {
+  const std::string path =
+      write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}}, "\"profshim\": {\"complete\": false}, ");
+
+  const std::string verdict = verdict_of(make_report({path}));
+
+  EXPECT_NE(verdict.find("The window is incomplete on rank 0: the job ended"), std::string::npos) << verdict;
+}
+
 TEST_F(ReportOfFiles, ReportsLossesAndMissingRanks) {
   const std::string path = write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}},
                                  "\"profshim\": {\"run_name\": \"r\", \"complete\": false, \"truncated\": true, "
@@ -279,7 +288,7 @@ TEST_F(ReportOfFiles, ReportsLossesAndMissingRanks) {
   const std::string verdict = verdict_of(report);
   EXPECT_NE(verdict.find("Traces of 1 of 4 ranks"), std::string::npos) << verdict;
   EXPECT_NE(verdict.find("Events were lost on rank 0 (7 events dropped)"), std::string::npos) << verdict;
-  EXPECT_NE(verdict.find("The window is incomplete on rank 0"), std::string::npos) << verdict;
+  EXPECT_EQ(verdict.find("The window is incomplete"), std::string::npos) << "the limit is the reason: " << verdict;
   EXPECT_NE(verdict.find("A limit of the spec (table [limits]) closed the window on rank 0"), std::string::npos)
       << verdict;
   EXPECT_NE(verdict.find("1 problem of the recording: no kernels"), std::string::npos) << verdict;
