@@ -22,15 +22,15 @@ inline constexpr std::size_t kMostBytes = sizeof(Header) + kMostFrames * (sizeof
 /// Reports a problem for each kind of stack (Python, native) that the spec asks for but that cannot be taken. Returns
 /// false if none can. Call once recorder::intern() works.
 bool prepare(const Spec& spec);
-/// Writes kModule definitions for files mapped since the last call. Slow (reads /proc/self/maps).
+/// Writes kModule definitions for files mapped since the last define_modules(). Slow (reads /proc/self/maps).
 void define_modules();
 
-// Call capture() and capture_operator() only while recorder::kStacks is set. They return 0 if there is no stack. They
-// take no lock, GIL or Python reference and allocate nothing, but libunwind may read files.
+// Call capture() and capture_operator() only while recorder::kStacks is set. Both return 0 if there is no stack, take
+// no lock, GIL or Python reference, and allocate nothing, but libunwind may lock and read files.
 
-/// For calls of functions in hooks/*.def.
+/// For MPI and NCCL functions and RPCs.
 StringId capture();
-/// For PyTorch operators and ranges: captures every capture.stack_every-th of the thread, and all c10d collectives.
+/// For PyTorch operators and ranges: captures each capture.stack_every-th of `thread` and all of torch.distributed.
 StringId capture_operator(spool::Thread& thread, const char* name);
 
 }  // namespace profshim::call_stack

@@ -19,15 +19,15 @@ struct StepListener {
 /// Call before start().
 void listen(const StepListener& listener);
 
-/// Returns the bytes that CUPTI's buffers and our tables may take: at most a 20th of `memory`, the whole recorder's.
+/// Returns the host memory for CUPTI's buffers and our tables: at most a 20th of `memory`, the whole recorder's bytes.
 std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory);
 /// `bytes`: for the whole recorder. Call before start().
 void set_memory_budget(std::uint64_t bytes);
-/// Starts the device thread, which finds CUPTI after cuInit and then calls `ready`. Hooks call start() inside cuInit.
-/// It returns at once; a second call does nothing. `spec` must outlive the process.
+/// Starts the device thread, which finds CUPTI after cuInit and then calls `ready`. Call inside or after cuInit.
+/// Returns at once; a second start() does nothing. `spec` must never be destroyed.
 void start(const Spec& spec, void (*ready)());
-/// Waits until CUPTI is found and, if a window is open, switched on. Hooks call it before a CUDA function takes effect.
-/// All waits of the process end half a second after the first began.
+/// Waits until CUPTI is found and, if wanted, switched on. Call before each CUDA function's first call. All waits of
+/// the process end half a second after the first began.
 void await_start();
 /// True if CUPTI works.
 bool available();
@@ -35,16 +35,16 @@ bool available();
 /// Starts recording a window, or the warm-up if `window_begin` is 0. Returns at once; only cudaProfilerStart waits, up
 /// to 0.2 s. Idempotent; may precede start(). May run inside CUPTI callbacks.
 void arm(Ticks window_begin);
-/// Stops recording activity launched after `at`. `stays_on`: CUPTI stays on, but its events are dropped until arm().
-/// Idempotent and thread-safe; may precede start().
+/// Stops recording activity launched after `at`. `stays_on`: CUPTI stays on or is switched on for a near window, but
+/// its events are dropped until arm(). Idempotent and thread-safe; may precede start().
 void disarm(Ticks at, bool stays_on);
 /// True if all activity launched before `end` was delivered or lost, or there is no CUPTI. Otherwise asks the device
 /// thread to wait for that activity. Thread-safe.
 bool settled(Ticks end);
 
-/// True if CUPTI ran out of buffers or dropped records since the last call.
+/// True if CUPTI ran out of buffers or dropped records since the last take_overflow().
 bool take_overflow();
-/// Returns 0 if there is no thread.
+/// Returns a gettid(); 0 = no thread.
 std::int32_t device_thread_id();
 
 /// Ends the recording at the end of the process. `abrupt`: does not wait for running activity.
@@ -56,7 +56,7 @@ void abandon_in_child();
 void push_external_correlation(std::uint32_t id);
 void pop_external_correlation();
 
-/// Flushes and releases CUPTI until resume(). Hooks call it before another client's CUPTI call, named `call`, takes
+/// Flushes and releases CUPTI until resume() or on_other_client_silent(). Call before another client's `call` takes
 /// effect. Returns true if our client had CUPTI: the hook must then repeat the other client's registrations.
 bool yield_to_other_client(const char* call);
 /// `clock`: the other client's timestamp callback; null = none.
@@ -69,9 +69,9 @@ void on_other_client_silent();
 /// Takes CUPTI back at once.
 void resume();
 
-/// Gives up our callback subscription (for steps): another client takes CUPTI's only one.
+/// Unsubscribes from CUPTI's callbacks (for steps): another client's `call` needs the only subscription.
 void release_callbacks(const char* call);
-/// Call after the other client has unsubscribed.
+/// Subscribes again. Call after the other client has unsubscribed or was refused.
 void take_callbacks();
 /// True if CUPTI works and no other client uses it. Thread-safe.
 bool owns_cupti();

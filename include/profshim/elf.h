@@ -1,5 +1,5 @@
-// Finds functions in ELF files for steps.source = "symbol", and decides whether a jump can replace their x86-64 entry.
-// Thread-safe; not async-signal-safe.
+// Finds functions in ELF files, for steps.source = "symbol" and stack frames. Decides whether a jump can replace a
+// function's x86-64 entry. Thread-safe; not async-signal-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace profshim::elf {
 
-/// Members named `..._at` are byte offsets from the start of the instruction.
+/// `..._at`: byte offset from the start of the instruction.
 struct Instruction {
   enum class Kind : std::uint8_t {
     kPlain,
@@ -22,7 +22,7 @@ struct Instruction {
     kIndirectJump,
     kIndirectCall,
     kTransaction,  // xbegin rel32
-    kReturn,       // ret, iret, ud2, hlt: execution ends here
+    kReturn,       // ret, iret, ud2, hlt: leaves the function
   };
   std::uint8_t length = 0;
   Kind kind = Kind::kPlain;
@@ -61,14 +61,14 @@ struct Entry {
 /// Decides whether a jump of `jump_bytes` can replace the entry of a function. `parts`: its outlined cold code.
 Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::size_t jump_bytes);
 
-/// Appends the displaced instructions, adjusted to run at `at`, and a jump back. Returns false and sets `refusal` if an
-/// operand is out of reach.
+/// Appends the displaced instructions, adjusted to run at `at`, and a jump back. Returns false and sets `refusal` if
+/// they cannot run there.
 bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, std::vector<std::uint8_t>& out,
                     std::string& refusal);
 
 struct Function {
   std::string name;     // as in the file
-  std::uint64_t value;  // address, relative to the load bias
+  std::uint64_t value;  // address without the load bias
   std::uint64_t size;   // 0 = unknown
   std::uint64_t file_offset;
   bool ifunc = false;     // `value` is the address of the resolver
@@ -87,7 +87,7 @@ class File {
  public:
   /// Accepts only 64-bit little-endian ELF files with section headers.
   bool open(const std::string& path, std::string& error);
-  /// As open(), but leaves functions() empty: they take a hundred megabytes for a large library.
+  /// As open(), but leaves functions() empty, which saves 100 MB for a large library.
   bool map(const std::string& path, std::string& error);
   void for_each_function(const std::function<void(const Symbol&)>& visit) const;
   ~File();
@@ -98,7 +98,7 @@ class File {
   bool x86_64() const { return machine_ == 62; }
   bool stripped() const { return stripped_; }  // no .symtab
   const std::vector<Function>& functions() const { return functions_; }
-  /// Returns no bytes if the code is outside the file.
+  /// Empty if `function` is outside the file.
   Code code_of(const Function& function) const;
 
  private:
@@ -110,7 +110,7 @@ class File {
   std::vector<Function> functions_;
 };
 
-/// Returns the mangled name at each file offset; "" = unknown. `offsets` are ascending.
+/// Returns the mangled name of the function at each file offset; "" = unknown. `offsets` are ascending.
 std::vector<std::string> functions_at(const std::string& path, const std::vector<std::uint64_t>& offsets);
 
 /// Returns `name` unchanged if it is not mangled, or if the result exceeds 64 KiB.
@@ -136,13 +136,13 @@ std::vector<const Function*> cold_parts(const std::vector<Function>& functions, 
 struct Candidate {
   std::string name;    // demangled
   std::string module;  // path
-  std::string reason;  // why it cannot be hooked
+  std::string reason;  // why the function cannot be hooked
   bool hookable = false;
 };
 /// Returns the functions that match `pattern`; for an unreadable file, one candidate with the reason.
 std::vector<Candidate> examine_file(const std::string& path, const std::string& pattern);
 
-/// Returns at most three names similar to `pattern`.
+/// Returns at most three function names similar to `pattern`.
 std::vector<std::string> nearest_names(const std::vector<std::string>& paths, const std::string& pattern);
 
 }  // namespace profshim::elf

@@ -8,8 +8,8 @@
 
 namespace profshim::ending_signals {
 
-/// Catches signals with the default action, also if the job sets it later. A caught signal ends the process within
-/// `limit_ns` + 1 s. Does nothing in process 1, for which the kernel drops these signals. Call once.
+/// Catches signals that have the default action, now or later. A caught signal ends the process within `limit_ns` +
+/// 1 s. Does nothing in process 1, for which the kernel drops these signals. Call once.
 void begin(std::int64_t limit_ns);
 /// Restores the default actions. Thread-safe.
 void end();
@@ -20,10 +20,11 @@ void end_in_child();
 int arrived();
 /// Time of the first caught signal, by monotonic_ns().
 std::int64_t arrived_at_ns();
-/// Ends the process by the caught signal. Returns only if a debugger discards it. Thread-safe.
+/// Ends the process by the first caught signal. Returns only if a debugger discards the signal. Thread-safe.
 void end_process();
 
-/// Blocks the caught signals on a thread that waits for the writer. look() treats pending signals as caught.
+/// Blocks the caught signals on the thread that begins or ends the recording, since the handler may hold that thread.
+/// look() treats pending signals as caught.
 class Blocked {
  public:
   Blocked();

@@ -41,7 +41,7 @@ std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std
 
 void add_loss_problems(const Losses& now) {
   if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device activity and CUDA calls are missing");
-  if (now.times.all() > 0) recorder::problem("cupti", "records with impossible times were left out");
+  if (now.times.all() > 0) recorder::problem("cupti", "CUPTI's records with impossible times were left out");
   if (now.launches > now.graphs) {
     recorder::problem("cupti", "CUPTI never delivered the device activity of some launches");
   }
@@ -52,9 +52,10 @@ void add_loss_problems(const Losses& now) {
         "was first switched on");
   }
   if (now.uncertain_graph_nodes > 0) {
-    recorder::problem("cupti",
-                      "kernels of CUDA graphs may be tied to the wrong launch of their graph: CUPTI 13.0 mixes them up "
-                      "in every recording of a process but the first (fixed in 13.1 update 1)");
+    recorder::problem(
+        "cupti",
+        "kernels of CUDA graphs may be tied to the wrong launch of their graph: CUPTI 13.0 and 13.1 mix "
+        "up launches in all recordings of a process but the first (install CUPTI 13.1 update 1 or later)");
   }
 }
 
@@ -62,20 +63,22 @@ void add_buffer_problems(const Losses& now, const BufferPool::Counts& counts) {
   if (now.kept_buffers > 0) {
     recorder::problem(
         "cupti",
-        "CUPTI kept buffers because device activity in them had not ended when the recording ended: calls "
-        "and device activity may be missing");
+        "CUPTI did not return all buffers in time (device activity in them may still have run): calls and "
+        "device activity may be missing");
   }
   if (now.truncated > 0)
-    recorder::problem("cupti", "CUPTI returned buffers that end inside a record: the rest of each is missing");
+    recorder::problem("cupti", "CUPTI returned buffers that end inside a record: the rest of each buffer is missing");
   if (counts.overwritten > 0) {
-    recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: some records are missing");
+    recorder::problem("cupti", "CUPTI filled buffers faster than profshim read them: GPU activity is missing");
   }
   if (counts.unread > 0) {
     recorder::problem("cupti",
-                      "CUPTI wanted more buffers at a time than the recording has memory for: records are missing");
+                      "CUPTI wanted more buffers at a time than profshim has: GPU activity is missing (raise "
+                      "limits.host_memory if it is below 2GiB)");
   }
   if (counts.foreign > 0)
-    recorder::problem("cupti", "CUPTI returned buffers of another client to profshim: that client lost their records");
+    recorder::problem("cupti",
+                      "CUPTI returned buffers of another client to profshim: that client lost the records in them");
 }
 
 }  // namespace
@@ -87,7 +90,7 @@ void CaptureReport::write_losses(Capture& capture) {
   if (now == losses_ && counts == counts_ && unknown_threads == unknown_threads_) return;
   if (now.flushes > 0 && losses_.flushes == 0) {
     log::line(LogLevel::kWarn, "CUPTI refused a flush: GPU activity is missing");
-    recorder::problem("cupti", "CUPTI did not hand over what it had recorded: GPU activity is missing");
+    recorder::problem("cupti", "CUPTI did not hand over its records: GPU activity is missing");
   }
   losses_ = now;
   counts_ = counts;
@@ -100,7 +103,7 @@ void CaptureReport::write_losses(Capture& capture) {
 void CaptureReport::write_not_recorded(const Capture& capture) {
   if (capture.not_recorded() == not_recorded_) return;
   not_recorded_ = capture.not_recorded();
-  if (!not_recorded_.empty()) recorder::problem("cupti", "CUPTI refused to record: " + not_recorded_);
+  if (!not_recorded_.empty()) recorder::problem("cupti", "CUPTI does not record: " + not_recorded_);
 }
 
 }  // namespace profshim::device

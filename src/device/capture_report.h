@@ -6,7 +6,7 @@
 
 namespace profshim::device {
 
-/// Writes into the spool. Each function writes only changes since its last call.
+/// Each function writes changes since its last call into the spool.
 class CaptureReport {
  public:
   void write_versions(Capture& capture);

@@ -40,8 +40,9 @@ struct CuptiClient {
   LaunchCallbacks callbacks;
   CaptureReport report;
   bool refusal_reported = false;
-  std::string late_begins;  // comma-separated values of metadata `gpu_recorded_after_us`
-  // Copies for other threads. Call show() after CaptureReport::write_losses(), so that each trace has its losses.
+  std::string late_begins;  // values of metadata `gpu_recorded_after_us`
+  // Copied from `capture` for other threads. Call show() after CaptureReport::write_losses(), so that each trace has
+  // its losses.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 
@@ -52,9 +53,9 @@ struct CuptiClient {
 };
 /// Returns null until CUPTI works, and after finish(). Thread-safe.
 CuptiClient* running_client();
-/// True if CUPTI is on, or will not be switched on. Thread-safe.
-bool is_on_or_never(const CuptiClient& client);
 /// Thread-safe.
+bool is_on_or_never(const CuptiClient& client);
+/// Subscribes for steps. Thread-safe.
 void start_callbacks(CuptiClient& client);
 
 }  // namespace profshim::device

@@ -1,4 +1,3 @@
-// Stores requests in `shared` for the device thread.
 #include "profshim/device.h"
 
 #include <atomic>
@@ -13,7 +12,7 @@ namespace profshim::device {
 namespace {
 
 constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // of one cudaProfilerStart
-constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // of all first CUDA calls together
+constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // of all first CUDA calls
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
 
@@ -134,7 +133,7 @@ void finish(bool abrupt) {
   shared.request_changed.notify_all();
   const bool done = wait_for(timeout_ns, [client] { return client->state.load() == Capture::State::kFinished; });
   shared.phase.store(Phase::kOver);
-  if (!done) recorder::problem("cupti", "the last device activity was not delivered before the process ended");
+  if (!done) recorder::problem("cupti", "CUPTI did not deliver the last device activity before the process ended");
 }
 
 void abandon_in_child() {

@@ -44,7 +44,6 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   json.member(key::kRegistersPerSm, r.registers_per_multiprocessor);
   json.member(key::kSharedMemoryPerBlockOptin, shared_memory_optin(r));
   json.member(key::kSharedMemoryPerSm, r.shared_per_multiprocessor);
-  // Kineto writes no UUID.
   json.member(key::kUuid, uuid("GPU-", r.uuid));
   if (r.is_mig != 0) {
     json.member(key::kMigUuid, uuid("MIG-", r.mig_uuid));

@@ -87,7 +87,7 @@ void serve_until_finished(CuptiClient& client) {
       const std::int64_t silence_ns = take_back_after_silence(client);
       serve(client, timeout_ns);
       if (silence_ns >= 0) timeout_ns = timeout_ns < 0 ? silence_ns : std::min(timeout_ns, silence_ns);
-    } catch (...) {  // no memory for a message
+    } catch (...) {  // no memory for a report
     }
     if (client.capture.state() == Capture::State::kFinished) break;
     // Make one buffer per round, so that requests are served in between.

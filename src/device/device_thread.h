@@ -12,6 +12,7 @@ namespace profshim::device {
 
 /// `memory`: bytes that the whole recorder may use.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory);
+/// Also lets hooks record CUDA calls.
 void report_no_activity(const std::string& why);
 /// Allocates nothing.
 void report_no_memory();

@@ -9,7 +9,6 @@ namespace profshim::device {
 /// Thread-safe.
 class FutexEvent {
  public:
-  /// Acquire pairs with notify_all().
   std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
   void notify_all();
   /// Returns when count() != `seen`, after `timeout_ns` (-1 = no timeout), or spuriously.

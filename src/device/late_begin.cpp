@@ -7,7 +7,7 @@
 namespace profshim::device {
 namespace {
 
-// Writes microseconds per late window; null if the window ended before CUPTI was on.
+// Writes per late window the microseconds until CUPTI was on; null if the window ended before.
 void write_late_begin(CuptiClient& client) {
   const bool on = client.capture.state() == Capture::State::kOn;
   if (!on && shared.request.on.load(std::memory_order_acquire)) return;
@@ -36,7 +36,7 @@ void note_activity_before_start() {
 void report_late_begin() {
   recorder::problem("cupti",
                     "CUPTI was switched on after a window had begun: earlier GPU activity is missing "
-                    "(schedule.warmup switches it on earlier)");
+                    "(a larger schedule.warmup switches CUPTI on earlier)");
 }
 
 void note_late_begins(CuptiClient& client, bool was_on, std::int64_t began_ns) {

@@ -17,14 +17,14 @@ void on_taken_back(CuptiClient& client) {
 }  // namespace
 
 void report_other_client() {
-  recorder::problem("cupti", "another client used CUPTI: while it did, no GPU activity was recorded");
+  recorder::problem("cupti", "no GPU activity was recorded while another client used CUPTI");
 }
 
 void report_yield(const char* call) {
   const bool armed = (recorder::mode() & recorder::kArmed) != 0;
   log::line(armed ? LogLevel::kWarn : LogLevel::kInfo,
-            "another client uses CUPTI (%s): no GPU activity is recorded until it stops", call);
-  if (armed) report_other_client();  // if not armed, arm() reports it
+            "another client uses CUPTI (%s): no GPU activity is recorded until that client stops", call);
+  if (armed) report_other_client();  // else arm() reports the client
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
@@ -80,9 +80,11 @@ void resume() {
 void release_callbacks(const char* call) {
   CuptiClient* const client = running_client();
   if (client == nullptr || !client->callbacks.stop()) return;
-  log::line(LogLevel::kWarn, "another client took CUPTI's callbacks (%s): CUDA calls make no steps until it leaves",
+  log::line(LogLevel::kWarn,
+            "another client took CUPTI's callbacks (%s): CUDA calls make no steps until that client "
+            "unsubscribes",
             call);
-  recorder::problem("steps", "another client used CUPTI's callbacks: while it did, CUDA calls made no steps");
+  recorder::problem("steps", "CUDA calls made no steps while another client used CUPTI's callbacks");
 }
 
 void take_callbacks() {

@@ -27,7 +27,7 @@ enum class FirstCall : std::uint8_t {
 enum class Owner : std::uint8_t {
   kUs,
   kOther,
-  kOtherIsSilent,  // has disabled its activity kinds without a flush
+  kOtherIsSilent,  // the other client records nothing, but has not flushed
 };
 
 /// SharedRequest::off_at while armed.
@@ -53,26 +53,26 @@ struct SharedRequest {
 
 /// Times are monotonic_ns(); 0 = none.
 struct LateBeginState {
-  std::atomic<std::int64_t> late_since_ns{0};  // begin of a window without CUPTI
-  std::atomic<std::int64_t> open_since_ns{0};  // begin of a window that was open before CUPTI was found
-  // Begin of a window with CUPTI on: the device thread checks that CUPTI stayed on.
+  std::atomic<std::int64_t> late_since_ns{0};  // begin of a window that CUPTI missed at first
+  std::atomic<std::int64_t> open_since_ns{0};  // begin of a window that opened before CUPTI was found
+  // Begin of a window that found CUPTI on: the device thread checks that CUPTI stayed on.
   std::atomic<std::int64_t> window_began_ns{0};
   std::atomic<FirstCall> first_call{FirstCall::kNotSeen};
-  std::atomic<std::int64_t> start_deadline_ns{0};
+  std::atomic<std::int64_t> start_deadline_ns{0};  // of await_start()
 };
 
 struct SharedState {
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<CuptiClient*> client{nullptr};  // set before kRunning, never reset
   std::atomic<std::int32_t> thread_id{0};
-  IdPlaces places_of_starter;  // set before the device thread starts
+  IdPlaces places_of_starter;  // of the thread in start()
   std::atomic<void (*)()> on_ready{nullptr};
   std::atomic<std::uint64_t> memory_budget{2ull << 30};  // bytes
-  std::atomic<bool> external{false};
+  std::atomic<bool> external{false};                     // NCCL calls are recorded
   std::atomic<bool> overflow{false};
-  // True if cudaProfilerStart makes the steps. Only cudaProfilerStart waits for CUPTI.
+  // cudaProfilerStart makes the steps, and waits for CUPTI.
   std::atomic<bool> boundaries_wait{false};
-  // True if a wait inside a CUPTI callback timed out. Later callbacks do not wait.
+  // A wait inside a CUPTI callback timed out: later callbacks do not wait.
   std::atomic<bool> callbacks_block{false};
 
   // Stored before Owner::kOtherIsSilent.

@@ -68,7 +68,7 @@ bool File::map(const std::string& path, std::string& error) {
   }
   machine_ = header.e_machine;
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
-    error = "no section headers: its symbols cannot be read";
+    error = "no section headers: symbols cannot be read";
     return false;
   }
   const std::uint8_t* const sections = within<Elf64_Shdr>(data_, size_, header.e_shoff, header.e_shnum);

@@ -14,7 +14,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns why [from, to) cannot be moved, or "".
+/// Returns why the instructions at [from, to) cannot be moved, or "".
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {
@@ -111,7 +111,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   entry.patch_at = has_endbr64(function) ? 4 : 0;
   if (function.size < entry.patch_at + jump_bytes) {
     char text[120];
-    std::snprintf(text, sizeof text, "the function has %zu bytes, the jump needs %zu", function.size,
+    std::snprintf(text, sizeof text, "the function has %zu bytes, profshim's jump needs %zu", function.size,
                   entry.patch_at + jump_bytes);
     entry.refusal = text;
     return entry;

@@ -58,7 +58,7 @@ bool is_in_mangled_names(std::string_view word) {
 std::string longest_identifier(std::string_view pattern) {
   std::string_view best;
   for (std::size_t i = 0; i < pattern.size();) {
-    if (pattern[i] == '[') {  // a character class
+    if (pattern[i] == '[') {
       i = std::min(pattern.find(']', i), pattern.size() - 1) + 1;
       continue;
     }
@@ -87,7 +87,7 @@ Candidate examine(const File& file, const std::string& path, const Function& fun
   if (!file.x86_64()) {
     candidate.reason = "steps.source = \"symbol\" works on x86-64 only";
   } else if (function.ifunc) {
-    candidate.reason = "it is chosen at load time (IFUNC) and known only in the running process";
+    candidate.reason = "the running process chooses its implementation (IFUNC)";
   } else if (function.size == 0) {
     candidate.reason = "its symbol has no size";
   } else {
@@ -126,7 +126,7 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling a hundred thousand names is slow: skip those without literal_.
+  // Demangling a hundred thousand names is slow: skip names without literal_.
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);

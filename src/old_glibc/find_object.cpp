@@ -1,5 +1,4 @@
-// Implements glibc 2.35's _dl_find_object(), which the C++ unwinder calls, for older releases. Only `make portable`
-// links this file.
+// Implements glibc 2.35's _dl_find_object(), which the C++ unwinder calls, for older releases. For `make portable`.
 #include <dlfcn.h>
 #include <link.h>
 

@@ -1,4 +1,4 @@
-// Functions and data that glibc 2.28 lacks, hidden from the job. Only `make portable` links this file.
+// Functions and data that glibc 2.28 lacks, hidden from the job. For `make portable`.
 #include <pthread.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 /// Nonzero lets the C++ runtime leave out atomic operations. Zero is right for any number of threads.
 HIDDEN const char __libc_single_threaded = 0;
 
-// ---- glibc 2.33: before, headers implemented stat() by __xstat()
+// ---- glibc 2.33. Before, <sys/stat.h> defined stat() by __xstat()
 
 extern "C" int __xstat(int version, const char* path, struct stat* into);
 extern "C" int __fxstat(int version, int fd, struct stat* into);

@@ -1,5 +1,5 @@
 // Before glibc 2.34, __libc_start_main() expects a function that runs the program's constructors; newer start code
-// passes none. The loader runs .preinit_array and .fini_array. Only `make portable` links this file.
+// passes none. The loader runs .preinit_array and .fini_array. For `make portable`.
 namespace {
 
 using Function = void (*)(int, char**, char**);

@@ -4,8 +4,8 @@
 
 namespace profshim {
 
-/// CUPTI's correlation ids count up over the life of the process and wrap at 2^32. The result is wrong for ids more
-/// than 2^31 apart: to sort, use CorrelationOrder.
+/// CUPTI's correlation ids count up and wrap at 2^32. The result is wrong for ids more than 2^31 apart: to sort, use
+/// CorrelationOrder.
 constexpr bool correlation_is_before(std::uint32_t one, std::uint32_t other) {
   return static_cast<std::int32_t>(one - other) < 0;
 }

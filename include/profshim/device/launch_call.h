@@ -5,12 +5,12 @@
 
 namespace profshim {
 
-/// Both are kCudaApi events of one thread.
+/// For kCudaApi events of one thread.
 constexpr bool is_made_inside(const Event& inner, const Event& outer) {
   return inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
-/// Both have one correlation id.
+/// For calls with one correlation id.
 constexpr bool is_launch_rather_than(const Event& call, const Event& other) {
   return call.api.is_runtime > other.api.is_runtime;
 }

@@ -10,7 +10,7 @@ namespace profshim {
 struct ImpossibleTimes {
   std::uint64_t zero = 0;  // begin or end 0: CUPTI ran out of device memory, or the activity never ended
   std::uint64_t reversed = 0;
-  std::uint64_t outside = 0;  // long before the recording began, or in the future
+  std::uint64_t outside = 0;
 
   std::uint64_t all() const { return zero + reversed + outside; }
   bool operator==(const ImpossibleTimes&) const = default;

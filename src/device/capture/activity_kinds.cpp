@@ -16,7 +16,7 @@ const char* missing_part(std::uint32_t kind) {
     case cupti::kExternalCorrelationKind:
       return "the NCCL call of each kernel";
     case cupti::kMemoryKind:
-      return "allocations";
+      return "CUDA allocations";
     case cupti::kSynchronizationKind:
       return "synchronizations";
     case cupti::kDeviceKind:
@@ -47,7 +47,7 @@ void ActivityKinds::enable_calls(bool runtime) {
   }
 }
 
-// Contexts come before their activity, which needs the device of its context.
+// Contexts come before streams and synchronizations, whose records do not name the device.
 void ActivityKinds::enable_and_dump_existing() {
   for (const std::uint32_t kind : {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}) {
     bool on = scope_.enable_and_dump(kind) == cupti::kSuccess;
@@ -71,8 +71,10 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
   }
   if (options.whole_graphs && !scope_.is_shared()) wanted.push_back(cupti::kGraphTraceKind);
   if (options.whole_graphs && scope_.is_shared()) {
-    // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE would take the nodes from all other clients.
-    append(not_recorded_, "CUDA graphs as one event each, since other clients use CUPTI (their nodes are recorded)");
+    // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE would take graph nodes from all other clients.
+    append(not_recorded_,
+           "CUDA graphs as one event each, which would hide graph nodes from CUPTI's other clients "
+           "(capture.graphs = \"nodes\" is used)");
   }
   return wanted;
 }

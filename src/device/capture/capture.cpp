@@ -5,11 +5,11 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kSlack_ns = 10'000'000'000;  // tolerance of record times
+constexpr std::int64_t kSlack_ns = 10'000'000'000;  // records may lie this far outside the recording
 
 std::uint64_t our_time() { return ticks(); }
 
-// Assumes a TSC of at most 8 GHz. Other ticks are nanoseconds.
+// Assumes a TSC of at most 8 GHz. Other clocks tick at most once per nanosecond.
 Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::kind == ClockKind::kTsc ? 8 : 1); }
 
 }  // namespace
@@ -49,12 +49,12 @@ void Capture::register_clock() {
 bool Capture::turn_on(std::int64_t now_ns) {
   const bool drains = state() == State::kDraining;
   if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
-    refusal_ = "out of memory for CUPTI's buffers";
+    refusal_ = "out of host memory for CUPTI's buffers";
     return false;
   }
   // Only process-wide callbacks can forward the buffers of another client.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
-    refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
+    refusal_ = "CUPTI does not accept profshim's buffers: " + api_.text_of(refused);
     return false;
   }
   register_clock();
@@ -124,7 +124,7 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
   try {
     return serve_now(request, now_ns);
   } catch (...) {
-    failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
+    failure_ = "out of host memory for CUPTI's records: later GPU activity is missing";
     kinds_.disable();  // even in kOff: turn_on() may have failed midway
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);

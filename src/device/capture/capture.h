@@ -1,4 +1,4 @@
-// Capture controls CUPTI. It runs on the device thread, unless noted.
+// Controls CUPTI. Runs on the device thread, unless noted.
 //
 //  off --> on --(window ends: all kinds go off)--> draining --(all activity delivered)--> off
 #pragma once
@@ -22,13 +22,14 @@ namespace profshim::device {
 
 class Capture {
  public:
+  /// kYielded: another client uses CUPTI. kFinished: final.
   enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
 
   static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
-  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // first interval of flushes, if a window waits
+  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // shortest interval of flushes, if a window waits
   static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // longest wait for missing activity
   static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // at process end, without progress
-  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // without progress or buffers at CUPTI
+  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // of a drain, without progress or buffers at CUPTI
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
@@ -40,9 +41,9 @@ class Capture {
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
 
-  /// Returns the nanoseconds until the next call is due; -1 = when the request changes.
+  /// Returns the nanoseconds until the next serve(); -1 = when the request changes.
   std::int64_t serve(const CaptureRequest& request, std::int64_t now_ns) noexcept;
-  /// "" = none.
+  /// Why serve() ended the recording, or "".
   const char* failure() const { return failure_; }
 
   /// Thread-safe.
@@ -97,7 +98,7 @@ class Capture {
   const char* failure_ = "";
   bool clock_asked_ = false;
   bool has_recorded_ = false;   // true also if another client has recorded
-  bool keeps_buffers_ = false;  // this CUPTI keeps complete buffers
+  bool keeps_buffers_ = false;  // this CUPTI keeps complete buffers despite flushes
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
   std::int64_t busy_ns_ = 0;  // when CUPTI last had a buffer from before drain_until_

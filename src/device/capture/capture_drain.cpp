@@ -20,7 +20,7 @@ void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
 
 void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   flush(0, now_ns, false);
-  // Wait for all buffers of a subscription: its end loses them.
+  // Wait for all buffers: the end of a subscription loses them.
   const bool stays_subscribed = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
   const bool all_here = settled_until() >= drain_until_ && !stays_subscribed;
   // Wait kQuietTime_ns even if CUPTI has no buffer: kernels timed by the hardware event system may hold none.
@@ -35,8 +35,8 @@ void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   end_drain(request, all_here, now_ns);
 }
 
-// A forced flush also takes incomplete records of other subscribers. If it brings buffers but loses nothing, this CUPTI
-// keeps complete buffers: later drains ignore buffers.
+// A forced flush also takes incomplete records of other subscribers. If it brings buffers but loses nothing,
+// this CUPTI keeps complete buffers: later drains ignore buffers.
 void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns) {
   const bool forced = request.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
@@ -58,7 +58,7 @@ void Capture::leave(Ticks until) {
   converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
 }
 
-// Reads no late buffer: that needs process-wide functions, which keep subscribers out.
+// Reads no late buffer: reading needs process-wide functions, which keep subscribers out.
 void Capture::discard_completed() {
   for (const BufferPool::Filled& buffer : pool_.take_completed()) {
     converter_.losses().kept_buffers += buffer.valid > 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
 constexpr std::size_t kMostRecords = 8;  // cudaEventRecords per event, kept for waits in later buffers
-// Sum over the tables of one entry with allocator overhead.
+// Bytes of one entry in each table, with allocator overhead.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
 std::size_t bytes_of(std::uint32_t kind) {
@@ -130,7 +130,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
   if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// Called after a flush: before it, CUPTI may still hold the cudaEventRecord of a wait.
+// Called after a flush, which brings the cudaEventRecord of each wait, or when synchronizations_ is full.
 void Converter::convert_synchronizations() {
   for (auto& [event, records] : event_records_) {
     const CorrelationOrder order(records.back().correlation);
@@ -269,8 +269,8 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   output_.put(event, nullptr);
 }
 
-// Drops driver calls inside the runtime call `outer`, except launches with another correlation id. Returns true if a
-// dropped call had the correlation id of `outer`.
+// Drops driver calls inside the runtime call `outer`, except launches with another correlation id; puts out the rest of
+// `held`. Returns true if a dropped call had the correlation id of `outer`.
 bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;

@@ -31,21 +31,20 @@ class EventOutput {
 
 struct Losses {
   ImpossibleTimes times;
-  std::uint64_t unknown_kinds = 0;  // records of kinds not enabled
-  std::uint64_t truncated = 0;      // buffers cut inside a record
-  std::uint64_t by_cupti = 0;
-  std::uint64_t launches = 0;  // launches without their activity
-  std::uint64_t graphs = 0;    // part of `launches`
-  std::uint64_t uncertain_graph_nodes = 0;
-  std::uint64_t kept_buffers = 0;  // still at CUPTI when recording ended
-  std::uint64_t flushes = 0;
+  std::uint64_t unknown_kinds = 0;          // records of ignored kinds
+  std::uint64_t truncated = 0;              // buffers cut inside a record
+  std::uint64_t by_cupti = 0;               // dropped records
+  std::uint64_t launches = 0;               // that miss activity
+  std::uint64_t graphs = 0;                 // part of `launches`: graphs without any activity
+  std::uint64_t uncertain_graph_nodes = 0;  // may have the wrong launch
+  std::uint64_t kept_buffers = 0;           // not returned by CUPTI in time
+  std::uint64_t flushes = 0;                // refused by CUPTI
   bool operator==(const Losses&) const = default;
 };
 
 /// Turns CUPTI's records into events.
 class Converter {
  public:
-  /// `table_bytes`: approximate limit.
   Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes);
 
   /// Drops records with times outside [earliest, latest]. `now_ns`: CLOCK_MONOTONIC.
@@ -71,9 +70,10 @@ class Converter {
   struct HeldCall {
     Event event;
     ApiRole role;
-    std::uint64_t flushes;
+    std::uint64_t flushes;  // flushes_ when held
   };
 
+  /// A cudaEventRecord.
   struct EventRecord {
     std::uint32_t correlation, stream;
   };

@@ -112,7 +112,7 @@ void Converter::on_memset(const cupti::MemsetRecord& r) {
 
 void Converter::on_graph(const cupti::GraphRecord& r) {
   Event event = activity_event(HookId::kGraphRun, r);
-  note_activity(event, 0);  // 0: no nodes follow the record of the whole graph
+  note_activity(event, 0);  // no nodes follow the record of the whole graph
   if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 

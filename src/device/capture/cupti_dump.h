@@ -36,7 +36,7 @@ class Recording {
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();
-  /// Replaces cuptiActivityGetNextRecord. Not thread-safe.
+  /// Replaces cuptiActivityGetNextRecord.
   static int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record);
   ~Recording();
 

@@ -17,7 +17,7 @@ struct BufferCallbacks {
   SubscriberBufferCompleted completed_of_subscriber;
 };
 
-/// Functions return a CUptiResult.
+/// An int result is a CUptiResult.
 class ActivityScope {
  public:
   explicit ActivityScope(const CuptiApi& api) : api_(api) {}
@@ -39,7 +39,7 @@ class ActivityScope {
   /// Returns kNotSupported before CUPTI 12.5.
   int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
-  /// Counts since the last call.
+  /// Counts since the last dropped_records().
   std::size_t dropped_records() const;
 
   /// Thread-safe; no effect before open().

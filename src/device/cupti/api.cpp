@@ -12,15 +12,17 @@ std::string CuptiApi::text_of(int result) const {
     case cupti::kInsufficientPrivileges:
     case cupti::kVirtualInsufficientPrivileges:
       return text +
-             ": this machine allows profiling to administrators only (NVreg_RestrictProfilingToAdminUsers=0 "
-             "or, in a container, CAP_SYS_ADMIN changes that)";
+             ": this machine allows profiling to administrators only (load the driver with "
+             "NVreg_RestrictProfilingToAdminUsers=0, or give the container CAP_SYS_ADMIN)";
     case cupti::kMultipleSubscribers:
-      return text + ": Nsight, cuda-gdb or another copy of CUPTI, linked into the program, uses the driver";
+      return text + ": Nsight, cuda-gdb or a copy of CUPTI in the program itself is in use (run without it)";
     case cupti::kUnknown:
-      return text + ": the driver may be older than this CUPTI (it supports CUDA " +
-             std::to_string(driver_version() / 1000) + "." + std::to_string(driver_version() % 1000 / 10) + ")";
+      return text + ": the driver (CUDA " + std::to_string(driver_version() / 1000) + "." +
+             std::to_string(driver_version() % 1000 / 10) + ") may be older than this CUPTI (update the driver)";
     case cupti::kNotCompatible:
-      return text + ": another client uses the other form of CUPTI's activity API";
+      return text +
+             ": another client's use of CUPTI excludes profshim (CUPTI serves process-wide clients or subscribers, not "
+             "both)";
     default:
       return text;
   }

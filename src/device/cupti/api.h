@@ -72,7 +72,7 @@ struct CuptiApi {
   bool has_subscriber_api() const;
   /// Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which fixes a crash (release notes).
   bool subscribers_share = false;
-  /// Adds a likely cause.
+  /// Returns the name and a likely cause.
   std::string text_of(int result) const;
 };
 

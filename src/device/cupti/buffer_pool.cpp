@@ -98,7 +98,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
     if (index == kNone) {
-      // Reuse a full buffer, whose records are lost: two threads must not share a buffer.
+      // Reuse a full buffer: two threads must not share a buffer.
       index = pop(completed_);
       if (index == kNone) return take_unread();
       overwritten_.fetch_add(1, std::memory_order_relaxed);

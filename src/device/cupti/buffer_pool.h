@@ -1,4 +1,4 @@
-// Host buffers for CUPTI. take() and complete() are thread-safe and take no locks.
+// Host buffers for CUPTI. take() and complete() are thread-safe and lock-free.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@ class BufferPool {
   struct Counts {
     std::uint64_t refused = 0;      // requests that got null
     std::uint64_t reserved = 0;     // requests that got a reserve, full or Unread buffer
-    std::uint64_t overwritten = 0;  // full buffers that were reused unread
+    std::uint64_t overwritten = 0;  // full buffers reused before they were read
     std::uint64_t unread = 0;       // Unread buffers that CUPTI filled
-    std::uint64_t foreign = 0;
+    std::uint64_t foreign = 0;      // other clients' buffers
     bool operator==(const Counts&) const = default;
   };
 
-  /// Number of extra buffers, for take() when no other is free.
+  /// Extra buffers, for take() when no other is free.
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();

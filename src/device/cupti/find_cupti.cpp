@@ -97,7 +97,7 @@ FoundCupti find_cupti() {
     const char* const wanted = std::getenv("PROFSHIM_CUPTI");
     found.problem = wanted != nullptr && *wanted != 0
                         ? "PROFSHIM_CUPTI = " + std::string(wanted) + " cannot be opened"
-                        : std::string("no libcupti was found; PROFSHIM_CUPTI=/path/libcupti.so names one");
+                        : std::string("no libcupti was found: set PROFSHIM_CUPTI=/path/libcupti.so");
     return found;
   }
 #define PROFSHIM_CUPTI_LOOK_UP(member, symbol, ...) \
@@ -108,7 +108,7 @@ FoundCupti find_cupti() {
   if (found.api.get_version != nullptr) found.api.get_version(&version);
   found.api.subscribers_share = found.api.has_subscriber_api() && version >= cupti::kSubscribersShare &&
                                 driver_version() >= cupti::kDriverOfSubscribers;
-  if (!found.api.usable()) found.problem = found.path + " lacks functions of the activity API";
+  if (!found.api.usable()) found.problem = found.path + " lacks functions of CUPTI's activity API";
   return found;
 }
 

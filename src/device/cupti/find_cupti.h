@@ -11,8 +11,8 @@ struct FoundCupti {
   std::string path;
   std::string problem;  // "" = found
 };
-/// Search order: the mapped libcupti (never loads a second copy), $PROFSHIM_CUPTI, near the mapped libcudart, SONAMEs
-/// from the driver's version down, toolkits.
+/// Search order: the mapped libcupti (never loads a second copy), $PROFSHIM_CUPTI (then nothing else), near the mapped
+/// libcudart, SONAMEs from the driver's version down, toolkits.
 FoundCupti find_cupti();
 
 }  // namespace profshim::device

@@ -47,15 +47,14 @@ std::string find_library(const std::vector<std::string>& libraries, std::string_
   return found == libraries.end() ? std::string() : *found;
 }
 
-// A second cuInit waits for the first.
 std::string wait_for_devices() {
   const auto init = in_mapped<int (*)(unsigned)>("libcuda", "cuInit");
   const auto count = in_mapped<int (*)(int*)>("libcuda", "cuDeviceGetCount");
-  if (init == nullptr || count == nullptr) return "libcuda has no cuInit";
+  if (init == nullptr || count == nullptr) return "libcuda is not loaded or lacks cuInit";
   int devices = 0;
   int result = init(0);
   if (result == 0) result = count(&devices);
-  if (result == 0) return devices > 0 ? std::string() : std::string("the driver has no device");
+  if (result == 0) return devices > 0 ? std::string() : std::string("the CUDA driver finds no GPU");
   const auto name = in_mapped<int (*)(int, const char**)>("libcuda", "cuGetErrorName");
   const char* text = nullptr;
   if (name == nullptr || name(result, &text) != 0 || text == nullptr) text = "an error";

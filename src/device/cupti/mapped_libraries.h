@@ -11,7 +11,7 @@ std::vector<std::string> mapped_libraries();
 /// Returns "" if no library is named `prefix` ("libcupti").
 std::string find_library(const std::vector<std::string>& libraries, std::string_view prefix);
 
-/// Waits until cuInit ends, so never call it inside cuInit. Returns "", or why there is no device.
+/// Waits until cuInit ends, so never call inside cuInit. Returns "", or why there is no device.
 std::string wait_for_devices();
 
 /// Calls no CUDA function: cuInit may hold locks.

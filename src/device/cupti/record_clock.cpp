@@ -30,7 +30,7 @@ const char* RecordClock::name() const {
 
 void RecordClock::add(const Anchor& anchor) {
   if (!moments_.empty() && (anchor.ticks <= moments_.back().ticks || anchor.realtime_ns <= moments_.back().realtime)) {
-    return;  // the wall clock was set back
+    return;
   }
   if (moments_.size() == kMost) {
     const std::size_t erased = kMost / 2 - 1;

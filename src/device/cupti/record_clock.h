@@ -20,8 +20,8 @@ class RecordClock {
   const char* name() const;
   /// Conversion needs two readings. Ignores `anchor` if its ticks or CLOCK_REALTIME did not rise.
   void add(const Anchor& anchor);
-  /// Tries the current clock, then all others, until the result is inside [earliest, latest]. Returns 0 if it cannot
-  /// convert.
+  /// Tries the current clock, then all others, until the result is inside [earliest, latest]; else returns the first
+  /// result. 0 = cannot convert.
   Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:

@@ -1,5 +1,5 @@
 // The fields of CUPTI's records that we read. From 11.8 to 13.0, CUPTI only added fields at the end: these prefixes fit
-// all releases. tests/unit/device checks the prefixes against vendor headers.
+// all releases (checked in tests/unit/device).
 #pragma once
 
 #include <cstddef>
@@ -148,7 +148,7 @@ struct SynchronizationRecord {
   std::uint32_t kind;
   std::uint32_t type;
   std::uint64_t start, end;
-  std::uint32_t correlation, context, stream, event;  // ~0 = does not apply
+  std::uint32_t correlation, context, stream, event;  // stream, event: ~0 = does not apply
 };
 
 struct OverheadRecord {

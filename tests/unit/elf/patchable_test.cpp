@@ -24,7 +24,7 @@ TEST(ExamineEntry, MovesWholeInstructionsAndKeepsEndbr64) {
 TEST(ExamineEntry, RefusesAFunctionThatIsTooShort) {
   const Bytes bytes = {0x31, 0xc0, 0xc3};
 
-  EXPECT_EQ(examine_entry(code_at(bytes), {}, kNearJump).refusal, "the function has 3 bytes, the jump needs 5");
+  EXPECT_EQ(examine_entry(code_at(bytes), {}, kNearJump).refusal, "the function has 3 bytes, profshim's jump needs 5");
 }
 
 TEST(ExamineEntry, RefusesABranchBackToTheEntry) {

@@ -21,8 +21,8 @@ struct Callback {
   std::uint32_t id;
   Reports reports;
 };
-/// CUPTI reports a launch twice if the runtime launches through the driver. Consecutive matches count as one step, and
-/// a Start inside a range is ignored.
+/// CUPTI reports a launch twice if the runtime launches through the driver. Listeners count consecutive matches as one
+/// step, and ignore cudaProfilerStart inside a range.
 constexpr Callback kCallbacks[] = {
     {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
     {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz
@@ -40,7 +40,7 @@ constexpr Callback kCallbacks[] = {
     {cupti::kRuntimeDomain, 270, Reports::kLaunch},        // cudaLaunchCooperativeKernel_ptsz
     {cupti::kRuntimeDomain, 430, Reports::kLaunch},        // cudaLaunchKernelExC
     {cupti::kRuntimeDomain, 431, Reports::kLaunch},        // cudaLaunchKernelExC_ptsz
-    {cupti::kRuntimeDomain, 505, Reports::kLaunch},        // __cudaLaunchKernel: CUDA 13
+    {cupti::kRuntimeDomain, 505, Reports::kLaunch},        // __cudaLaunchKernel
     {cupti::kRuntimeDomain, 506, Reports::kLaunch},        // __cudaLaunchKernel_ptsz
     {cupti::kRuntimeDomain, 311, Reports::kGraphLaunch},   // cudaGraphLaunch
     {cupti::kRuntimeDomain, 312, Reports::kGraphLaunch},   // cudaGraphLaunch_ptsz
@@ -85,8 +85,7 @@ std::string LaunchCallbacks::start() {
     return "CUPTI enables no callback (" + api_.text_of(refused) + ")";
   }
   void* expected = nullptr;
-  if (!subscriber_.compare_exchange_strong(expected, subscriber))
-    api_.unsubscribe(subscriber);  // another thread was faster
+  if (!subscriber_.compare_exchange_strong(expected, subscriber)) api_.unsubscribe(subscriber);
   return {};
 }
 

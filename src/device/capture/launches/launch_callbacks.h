@@ -22,7 +22,7 @@ class LaunchCallbacks {
   /// Returns false if not subscribed. Thread-safe, even during callbacks.
   bool stop();
 
-  /// Runs on the launching thread.
+  /// Called before and after a CUDA call, on the calling thread.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
   /// True inside a callback: CUPTI may hold locks that other threads wait for.
   static bool on_this_thread();
@@ -37,7 +37,7 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// If libcudart is a shared library, hooks see cudaProfilerStart and Stop: no callbacks are needed.
+/// If libcudart is a shared library, hooks see cudaProfilerStart and cudaProfilerStop: no callbacks are needed.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 
 }  // namespace profshim::device

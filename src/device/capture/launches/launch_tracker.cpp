@@ -68,7 +68,7 @@ bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint3
 void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
   Launch* const a = find(one);
   Launch* const b = find(other);
-  // A call that the tracker has forgotten has had its activity.
+  // Forgotten calls have had their activity.
   if (a == nullptr || b == nullptr) {
     if (a != nullptr) a->state = after(a->state, LaunchRecord::kActivity);
     if (b != nullptr) b->state = after(b->state, LaunchRecord::kActivity);

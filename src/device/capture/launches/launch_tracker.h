@@ -48,13 +48,14 @@ class LaunchTracker {
   Ticks oldest_outstanding();
   /// Like oldest_outstanding(), but skips ended launches.
   Ticks oldest_running() const;
+  /// Counts outstanding launches before `end` as lost.
   void give_up_before(Ticks end);
-  /// Launches lost since the last take_lost().
   struct Lost {
     std::uint64_t launches = 0;
-    std::uint64_t graphs = 0;  // part of `launches`
+    std::uint64_t graphs = 0;  // part of `launches`: graphs without any activity
   };
   Lost take_lost();
+  /// True once after new activity.
   bool take_progress();
   void clear();
   std::size_t size() const { return launches_.size(); }
@@ -88,10 +89,10 @@ class LaunchTracker {
   void count_node(Launch& launch, std::uint32_t graph);
 
   static constexpr std::size_t kMost = 1 << 20;
-  static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // with its share of the hash table
+  static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // with hash table
   static constexpr std::size_t kGraphBytes = sizeof(Graph) + 48;
   const std::size_t most_, most_graphs_;
-  /// Number of remembered correlation ids: the runtime's record of a launch may follow the driver's.
+  /// Remembered complete launches: the runtime's record of a launch may follow the driver's.
   static constexpr std::size_t kCompleted = 1 << 14;
   std::vector<std::uint32_t> completed_ = std::vector<std::uint32_t>(kCompleted);
   std::unordered_map<std::uint32_t, Launch> launches_;
