@@ -24,6 +24,11 @@ void* try_open(const std::string& path, FoundCupti& found) {
   return handle;
 }
 
+std::string dl_error() {
+  const char* const error = dlerror();
+  return error != nullptr ? error : "unknown error";
+}
+
 void* open_by_soname(FoundCupti& found) {
   constexpr int kNewest = 13, kOldest = 11;
   const int driver = driver_version() / 1000;
@@ -73,10 +78,14 @@ void* open_library(FoundCupti& found) {
   const std::vector<std::string> libraries = mapped_libraries();
   if (const std::string path = find_library(libraries, "libcupti"); !path.empty()) {
     found.path = path;
-    return dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) found.problem = "the job's CUPTI cannot be used: " + dl_error();
+    return handle;
   }
   if (const char* const wanted = std::getenv("PROFSHIM_CUPTI"); wanted != nullptr && *wanted != 0) {
-    return try_open(wanted, found);
+    void* const handle = try_open(wanted, found);
+    if (handle == nullptr) found.problem = "PROFSHIM_CUPTI cannot be opened: " + dl_error();
+    return handle;
   }
   for (const std::string& path : in_folders(libraries)) {
     if (void* const handle = try_open(path, found)) return handle;
@@ -94,10 +103,7 @@ FoundCupti find_cupti() {
   FoundCupti found;
   void* const handle = open_library(found);
   if (handle == nullptr) {
-    const char* const wanted = std::getenv("PROFSHIM_CUPTI");
-    found.problem = wanted != nullptr && *wanted != 0
-                        ? "PROFSHIM_CUPTI = " + std::string(wanted) + " cannot be opened"
-                        : std::string("no libcupti was found: set PROFSHIM_CUPTI=/path/libcupti.so");
+    if (found.problem.empty()) found.problem = "no libcupti was found: set PROFSHIM_CUPTI=/path/libcupti.so";
     return found;
   }
 #define PROFSHIM_CUPTI_LOOK_UP(member, symbol, ...) \

@@ -52,13 +52,17 @@ std::string wait_for_devices() {
   const auto count = in_mapped<int (*)(int*)>("libcuda", "cuDeviceGetCount");
   if (init == nullptr || count == nullptr) return "libcuda is not loaded or lacks cuInit";
   int devices = 0;
+  const char* function = "cuInit";
   int result = init(0);
-  if (result == 0) result = count(&devices);
+  if (result == 0) {
+    function = "cuDeviceGetCount";
+    result = count(&devices);
+  }
   if (result == 0) return devices > 0 ? std::string() : std::string("the CUDA driver finds no GPU");
   const auto name = in_mapped<int (*)(int, const char**)>("libcuda", "cuGetErrorName");
   const char* text = nullptr;
   if (name == nullptr || name(result, &text) != 0 || text == nullptr) text = "an error";
-  return "cuInit ended with " + std::string(text) + " (" + std::to_string(result) + ")";
+  return std::string(function) + " ended with " + text + " (" + std::to_string(result) + ")";
 }
 
 bool runtime_is_mapped() { return !find_library(mapped_libraries(), "libcudart").empty(); }

@@ -140,7 +140,10 @@ void expect_host_calls(const GpuRun& run) {
 TEST(WithoutCupti, HostCallsAreRecordedAndTheTraceSaysWhatIsMissing) {
   GpuJob job = launch_loop(kRecordAll);
   job.environment = {{"PROFSHIM_CUPTI", "/nonexistent/libcupti.so"}};
-  expect_host_calls(run_gpu(job));
+  const GpuRun run = run_gpu(job);
+  expect_host_calls(run);
+  EXPECT_NE(run.outcome.err.find("PROFSHIM_CUPTI cannot be opened: /nonexistent/libcupti.so: "), std::string::npos)
+      << run.outcome.err;
 }
 
 TEST(WithoutCupti, HostCallsAreRecordedIfAnotherToolHasTheInjection) {
