@@ -180,14 +180,13 @@ TEST(Report, BadInputGivesOneLineAndExitStatusTwo) {
       {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]})");
   const struct {
     std::string name, bytes, says;
-  } cases[] = {
-      {"text.json", "hello", "byte 0"},
-      {"empty.json", "", "ends early"},
-      {"none.json", R"({"traceEvents": []})", "no events"},
-      {"nan.json", R"({"traceEvents": [{"ph": "X", "name": "a", "ts": NaN, "dur": 1}]})", "byte "},
-      {"long.json", "\"" + std::string(10'000'000, 'a') + "\"", "neither a JSON object nor a list of events"},
-      {"cut.gz", sample.substr(0, 200), "cut.gz"},
-      {"other.json.gz", sample, "name the traces of one job"}};
+  } cases[] = {{"text.json", "hello", "byte 0"},
+               {"empty.json", "", "ends early"},
+               {"none.json", R"({"traceEvents": []})", "no events"},
+               {"nan.json", R"({"traceEvents": [{"ph": "X", "name": "a", "ts": NaN, "dur": 1}]})", "byte "},
+               {"long.json", "\"" + std::string(10'000'000, 'a') + "\"", "neither a JSON object nor a list of events"},
+               {"cut.gz", sample.substr(0, 200), "cut.gz"},
+               {"other.json.gz", sample, "name the traces of one job"}};
   for (const auto& one : cases) {
     const std::string page = scratch / (one.name + ".html");
     const Outcome made = profshim({"report", scratch.write(one.name, one.bytes), job, "-o", page});
