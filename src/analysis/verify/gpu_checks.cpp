@@ -73,9 +73,9 @@ void GpuChecks::on_flow(const ReadEvent& event) {
   if (event.name != schema::category::kAc2g)
     findings_.must(22, "an ac2g flow has a name other than ac2g", where_is(event));
   if (event.is(schema::phase::kFlowEnd) && event.binding_point != schema::kBindEnclosing) {
-    findings_.must(
-        22, "the end of an ac2g flow lacks bp = e: readers bind it to the next slice, not to the enclosing one",
-        where_is(event));
+    findings_.must(22,
+                   "the end of an ac2g flow lacks bp = e: readers bind it to the next slice, not to the enclosing one",
+                   where_is(event));
   }
   auto& rows = event.is(schema::phase::kFlowStart) ? flow_starts_ : flow_ends_;
   rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
