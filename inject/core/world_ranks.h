@@ -4,8 +4,8 @@
 
 namespace profshim::inject {
 
-/// Returns the interned text "[0, 1, 2]" if a communicator has all ranks of the job in order, or this rank alone;
-/// otherwise 0.
+/// Returns a communicator's world ranks as interned text: "[0, 1, 2]" if `size` and `rank` are those of the job, "[3]"
+/// if it has only this process. Otherwise 0.
 StringId world_ranks_text(std::int32_t size, std::int32_t rank);
 
 }  // namespace profshim::inject

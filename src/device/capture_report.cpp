@@ -48,8 +48,8 @@ void add_loss_problems(const Losses& now) {
   if (now.graphs > 0) {
     recorder::problem(
         "cupti",
-        "launches of CUDA graphs have no kernels: CUPTI may not record graphs that were made before CUPTI "
-        "was first switched on");
+        "some launches of CUDA graphs have no kernels: CUPTI may miss graphs that were made before CUPTI was first "
+        "switched on (a window or its warm-up must begin earlier)");
   }
   if (now.uncertain_graph_nodes > 0) {
     recorder::problem(
@@ -89,8 +89,8 @@ void CaptureReport::write_losses(Capture& capture) {
   const std::uint64_t unknown_threads = capture.converter().calls_of_unknown_threads();
   if (now == losses_ && counts == counts_ && unknown_threads == unknown_threads_) return;
   if (now.flushes > 0 && losses_.flushes == 0) {
-    log::line(LogLevel::kWarn, "CUPTI refused a flush: GPU activity is missing");
-    recorder::problem("cupti", "CUPTI did not hand over its records: GPU activity is missing");
+    log::line(LogLevel::kWarn, "CUPTI refused a flush of its records: GPU activity may be missing");
+    recorder::problem("cupti", "CUPTI refused a flush of its records: GPU activity may be missing");
   }
   losses_ = now;
   counts_ = counts;

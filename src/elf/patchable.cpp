@@ -53,7 +53,7 @@ const char* refusal_of(const Instruction& instruction, bool is_last) {
   if (ends_function(instruction.kind)) return is_last ? nullptr : "the function can end within its first bytes,";
   switch (instruction.kind) {
     case Kind::kLoop:
-      return "a loop or jrcxz instruction among the first bytes,";
+      return "a LOOP or JRCXZ instruction among the first bytes,";
     case Kind::kTransaction:
       return "an XBEGIN (TSX) among the first bytes,";
     case Kind::kCall:
@@ -144,7 +144,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   }
   // The targets of an indirect jump are unknown, but no loop goes back to an entry that builds the stack frame.
   if (entry.refusal.empty() && indirect_jump && !frame && goes_on) {
-    entry.refusal = "an indirect jump in a function without a stack frame could lead back to its entry";
+    entry.refusal = "an indirect jump could lead back to the first bytes of the function";
   }
   return entry;
 }

@@ -119,8 +119,8 @@ State* make_state(const Rank& mpi_rank) {
   s->rank = rank;
   s->first_selected = is_first_selected(s->spec, rank);
   for (const std::string& other : rank_contradictions(rank)) {
-    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used", other.c_str(),
-              rank.source.c_str(), rank.rank, rank.rank);
+    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used (ranks.source chooses)",
+              other.c_str(), rank.source.c_str(), rank.rank, rank.rank);
   }
   return s;
 }

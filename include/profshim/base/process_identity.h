@@ -28,12 +28,12 @@ enum class Life : std::uint8_t { kAlive, kDead };
 
 inline constexpr std::int64_t kSilentFor_ns = 30'000'000'000;
 
-/// If our /proc shows the process, PID and start time decide. Otherwise (another host or container, no /proc, hidepid)
-/// it is alive if its last sign of life is younger than kSilentFor_ns. Both times are since the epoch, by the same
-/// clock. Thread-safe.
+/// A process of our machine and PID namespace is alive if /proc shows its PID with its start time. If /proc cannot tell
+/// (other host or container, no /proc, hidepid), it is alive if its last sign of life is younger than kSilentFor_ns.
+/// Both times are since the epoch, by the same clock. Thread-safe.
 Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::int64_t now_ns);
 
-/// True if our /proc shows the process, unless hidepid hides it: same machine and PID namespace.
+/// True if the process is of our machine and PID namespace: /proc shows it, unless hidepid hides it.
 bool can_be_seen(const ProcessIdentity& identity);
 
 /// Clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.

@@ -74,8 +74,8 @@ class JsonHandler {
   virtual bool on_close(char bracket) = 0;
 };
 
-/// Parses one JSON value without recursion; checks UTF-8. Returns "", or an error, also if the handler ended the
-/// parsing. Leaves the stream behind the value or at the error.
+/// Parses one JSON value without recursion; checks UTF-8. Returns "" on success, else an error. A handler that ends the
+/// parsing is an error, too. Leaves the stream behind the value or at the error.
 std::string parse_json_stream(JsonStream& stream, JsonHandler& handler);
 
 }  // namespace profshim

@@ -100,8 +100,8 @@ struct Window {
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
   std::atomic<Ticks> end;                    // 0 while open
-  std::uint64_t first_mark;                  // number of the first StepMark; kNoMark without steps
-  std::uint64_t end_mark;                    // number of the closing StepMark, or one past the last
+  std::uint64_t first_mark;                  // number of StepMarks stored before the first one; kNoMark without steps
+  std::uint64_t end_mark;                    // ... before the closing one
   std::uint64_t dropped_before;              // events that the process had lost when the window opened
   std::atomic<std::uint64_t> dropped_after;  // ... when it closed
   std::atomic<Ticks> last_step_end;          // end of the last step's marker range; 0 = none

@@ -305,7 +305,7 @@ void TorchSyncPoints::begins(const ReadEvent& e) {
   if (e.name.starts_with(kGloo) && is_whole(e)) impl_->running[e.id] = {work_of(e.name), e.ts_ns};
 }
 
-// Adds kNoEvent: an arrow needs a thread, which asynchronous slices lack.
+// kNoEvent keeps arrows away: an arrow needs a thread, which asynchronous slices lack.
 void TorchSyncPoints::ends(const ReadEvent& e) {
   const auto at = impl_->running.find(e.id);
   if (at == impl_->running.end()) return;

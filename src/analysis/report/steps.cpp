@@ -274,7 +274,7 @@ ReportSection steps_section(const View& steps, const View& windows) {
   if (whole_windows) {
     times = times_of(windows);
     section.title = "Time of each rank";
-    section.notes.emplace_back("These traces have no ProfilerStep#N. Shares are of the whole recorded time.");
+    section.notes.emplace_back("These traces have no steps (ProfilerStep#N). Shares are of the whole recorded time.");
   } else {
     section.plots.push_back(Lines(times).plot(section.notes));
   }

@@ -125,10 +125,13 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
   const auto present = std::count_if(std::begin(kCollective), std::end(kCollective),
                                      [&](std::string_view key) { return find_arg(event, key) != nullptr; });
   if (present == 5) collectives_.push_back({op, integer_arg(event, schema::arg::kCorrelation, -1), event.offset});
-  if (present != 0 && present != 5) findings_.must(29, "only some of the five NCCL arguments", where_is(event));
+  if (present != 0 && present != 5)
+    findings_.must(29, "only some of Collective name, dtype, In msg nelems, Out msg nelems and Group size",
+                   where_is(event));
   for (const std::string_view key : {schema::arg::kInElements, schema::arg::kOutElements, schema::arg::kGroupSize}) {
     const ReadEvent::ReadArg* const arg = find_arg(event, key);
-    if (arg != nullptr && arg->kind != Kind::kInt) findings_.must(29, "an NCCL count is no integer", where_is(event));
+    if (arg != nullptr && arg->kind != Kind::kInt)
+      findings_.must(29, "a number of elements or Group size is not an integer", where_is(event));
   }
   for (const std::string_view key :
        {schema::arg::kGroupName, schema::arg::kGroupRanks, schema::arg::kInSplit, schema::arg::kOutSplit}) {

@@ -205,13 +205,13 @@ void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOpti
   for (const int number : select.outside(options.world_size)) {
     problem.severity = Problem::Severity::kWarning;
     problem.message = "rank " + std::to_string(number) + " does not exist in a job of " +
-                      std::to_string(options.world_size) + " (--world-size)";
+                      std::to_string(options.world_size) + " ranks (--world-size)";
     loaded.problems.push_back(problem);
   }
   if (!plan.ranks.empty()) return;
   problem.severity = Problem::Severity::kError;
-  problem.message =
-      "\"" + select.text() + "\" selects no rank in a job of " + std::to_string(options.world_size) + " (--world-size)";
+  problem.message = "\"" + select.text() + "\" selects no rank in a job of " + std::to_string(options.world_size) +
+                    " ranks (--world-size)";
   if (select.text().find("host:") != std::string::npos) problem.hint = "host names are known only in the job";
   loaded.problems.push_back(problem);
 }

@@ -102,7 +102,7 @@ int run(int argc, char** argv) {
       .one_of({"collective", "anchors", "none"})
       .shown_as("MODE");
   arguments.add("--assume-clock", options.assume_clock,
-                "Also merge traces that have no clock in common with the others, and keep their times");
+                "Also merge traces that cannot be aligned with the others, with their times unchanged");
   arguments.add("-q,--quiet", quiet, "Print only problems");
   arguments.footer("Example:\n  profshim merge ./profshim/my-run -o all.pt.trace.json.gz\n\n" +
                    std::string(kExitStatus) +

@@ -10,7 +10,8 @@ namespace profshim::recorder::native_frames {
 /// Returns false if libunwind is missing.
 bool prepare(std::string& why_not);
 
-/// Stores return addresses, the job's innermost frame first, and returns how many. libunwind locks for new code only.
+/// Stores return addresses, the job's innermost frame first, and returns how many. libunwind locks only when it first
+/// meets a piece of code.
 std::size_t take(std::uint64_t* addresses, std::size_t most);
 
 void define_modules();

@@ -44,9 +44,9 @@ DeadSpools::DeadSpools(State& state) : s_(state) {
   if (foreign > 0 && s_.first_selected) {
     log::line(
         LogLevel::kWarn,
-        "%s holds profshim's buffer files (*.spool) with this user's id that belong to another user: these files are "
-        "not recovered",
-        folder.c_str());
+        "%s holds files that are named like this user's buffer files (profshim-%u-*.spool) but belong to another user: "
+        "they are not recovered",
+        folder.c_str(), static_cast<unsigned>(getuid()));
   }
   most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
   until_ns_ = monotonic_ns() + kNoneAfter_ns;

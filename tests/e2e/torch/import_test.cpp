@@ -104,7 +104,7 @@ std::set<std::string> endings_of(const Ending& one) {
   return {"exit 3"};
 }
 
-/// PyTorch aborts if KeyboardInterrupt is thrown in its C++ code that must not throw. profshim does not use pybind11.
+/// PyTorch aborts if pybind11 throws KeyboardInterrupt in C++ code that must not throw. profshim does not use pybind11.
 bool broke_in_pybind11(const Ending& one) {
   return one.signal == SIGINT && one.seen == "signal 6" &&
          one.err.find("pybind11::error_already_set") != std::string::npos &&
