@@ -177,7 +177,7 @@ TEST_F(RecoverTest, RefusesASpoolWithoutAFolder) {
   const test::ToolRun run = recover("test.spool");
 
   EXPECT_EQ(run.status, 1);
-  EXPECT_NE(run.out.find("give the run folder"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("run: profshim recover RUN_FOLDER"), std::string::npos) << run.out;
   EXPECT_TRUE(fs::exists(spool_));
 }
 

@@ -54,7 +54,7 @@ TEST(RelocateEntry, AdjustsRipRelativeOperandsAndReturnsBehindTheMovedBytes) {
 }
 
 TEST(RelocateEntry, RefusesAFarCall) {
-  const Bytes bytes = {0xff, 0x1f, 0x90, 0x90, 0x90, 0xc3};  // call far [rdi]; nop; nop; nop; ret
+  const Bytes bytes = {0x90, 0x90, 0x90, 0xff, 0x1f, 0xc3};  // nop; nop; nop; call far [rdi]; ret
   const Code function = code_at(bytes);
   Bytes moved;
   std::string refusal;
