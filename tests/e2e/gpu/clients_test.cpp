@@ -51,7 +51,7 @@ TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
   EXPECT_EQ(kernels(shared), 100u);
   EXPECT_EQ(shared.traces[0].property("problems"), "[]");
   EXPECT_EQ(kernels(copy), 0u);
-  EXPECT_TRUE(says(copy, "another copy of CUPTI")) << copy.traces[0].property("problems");
+  EXPECT_TRUE(says(copy, "a copy of CUPTI in the program itself")) << copy.traces[0].property("problems");
 }
 
 TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
@@ -181,7 +181,7 @@ TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   ASSERT_EQ(beside.traces.size(), 1u) << beside.outcome.err;
   EXPECT_LT(kernels(alone), kernels(beside));
   EXPECT_EQ(alone.traces[0].property("problems"), "[]");
-  EXPECT_TRUE(says(beside, "their nodes are recorded")) << beside.traces[0].property("problems");
+  EXPECT_TRUE(says(beside, "which would hide graph nodes")) << beside.traces[0].property("problems");
 }
 
 // CUPTI drops the buffers of a subscriber that unsubscribes.

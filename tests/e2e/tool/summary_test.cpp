@@ -118,7 +118,7 @@ TEST(Summary, ReportsUnreadableFilesInOneLine) {
   expect_refused(scratch.path(), "no *.pt.trace.json");
   expect_refused(scratch.write("text.json", "hello\n"), "byte ");
   expect_refused(scratch.write("empty.json", ""), "byte 0");
-  expect_refused(scratch.write("other.json", "{\"a\": 1}"), "no traceEvents");
+  expect_refused(scratch.write("other.json", "{\"a\": 1}"), "traceEvents is missing");
   expect_refused(scratch.write("none.json", "{\"traceEvents\": []}"), "no events in it");
   expect_refused(scratch.write("nan.json", nan), "Invalid value");
   expect_refused(scratch.write("cut.json.gz", compressed(whole).substr(0, 100)), "the gzip data end early");
