@@ -24,7 +24,7 @@ constexpr bool has_failed(int result) { return result != kSuccess && result != k
 
 /// NCCL_SPLIT_NOCOLOR: this rank gets no communicator.
 inline constexpr int kNoColor = -1;
-/// First result of ncclRedOpCreatePreMulSum.
+/// ncclNumOps: ncclRedOpCreatePreMulSum makes ops of this and larger values.
 inline constexpr int kFirstUserOp = 5;
 
 constexpr std::uint64_t size_of_type(std::int64_t type) {

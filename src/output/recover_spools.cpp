@@ -46,7 +46,8 @@ class Attempt {
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns))
-      return fail(path_ + ": not a spool (profshim's buffer file) of this profshim version");
+      return fail(path_ +
+                  ": not a spool (profshim's buffer file), or one of another version of profshim: use that version");
     if (!spool_.lock()) return RecoverOutcome::kElsewhere;
     if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return add_running_note();
     if (options_.most_copied > 0 && spool_.bytes_in_use() > options_.most_copied) {

@@ -146,9 +146,13 @@ bool can_offer() {
   } else if (std::strlen(own_path()) > kMaxPath) {
     report_unavailable("the path of libprofshim.so is longer than the 253 bytes that NCCL accepts");
   } else if (open_plugin(nccl, "libnccl-profiler.so") != nullptr) {
-    report_unavailable("NCCL loads a profiler plugin of the job, libnccl-profiler.so");
+    report_unavailable(
+        "NCCL loads the job's profiler plugin libnccl-profiler.so (NCCL_PROFILER_PLUGIN=PATH/libprofshim.so selects "
+        "profshim)");
   } else if ((version == 0 || version >= kSearchesNetworkPlugin) && is_network_plugin_profiler(nccl)) {
-    report_unavailable("NCCL uses the job's network plugin as its profiler plugin");
+    report_unavailable(
+        "NCCL uses the job's network plugin as its profiler plugin (NCCL_PROFILER_PLUGIN=PATH/libprofshim.so selects "
+        "profshim)");
   } else {
     return true;
   }

@@ -92,7 +92,7 @@ std::string load_words(const MachineLoad& base, const MachineLoad& run) {
     std::snprintf(text, sizeof text, format, after, before);
     words += text;
   };
-  add(", threads of the job waited %.2f s for a CPU in each second (before %.2f)", run.waited, base.waited);
+  add(", threads of the job waited for a CPU, together %.2f s per second (before %.2f)", run.waited, base.waited);
   add(", the hypervisor took %.2f CPUs from the job (before %.2f)", run.stolen, base.stolen);
   return words;
 }

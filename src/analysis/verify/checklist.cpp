@@ -14,11 +14,12 @@
 //   11 M    known categories
 //   12-16, 18-22, 28, 29, 31-34  GPU rows: gpu_checks.cpp
 //   17 M/S  pid and tid of host events
-//   23 S, 24 M   nesting
+//   23 S    work of one stream, and slices of one thread, nest or do not overlap
+//   24 M    no slice of a host thread ends within 1 us after the slice around it
 //   25 M/S, 26 S steps
 //   27 S    the first element is no API call or device activity
 //   35 S    names of processes and threads
-//   36 S    Kineto's three marks
+//   36 S    'Iteration Start', 'Record Window End', and a slice of category Trace over the window
 //   37 S    overhead lies on a real process
 //   38 M    no event outside the window
 //   39 S    no absurd durations
@@ -27,7 +28,7 @@
 //   42 M    one spec on all ranks of a window (profshim only)
 //
 // clang-format on
-// Item 30 (all ranks have the same n-th NCCL collective) needs several files and is not checked.
+// Item 30 (all ranks have the same n-th NCCL collective) is not checked: it needs the events of several files.
 #include <algorithm>
 #include <regex>
 #include <set>

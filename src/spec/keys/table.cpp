@@ -145,7 +145,7 @@ std::vector<KeyRow> step_keys() {
           "name of the range, function, kernel or collective that marks a step: * ? [a-z]"),
       choice_row<bool>(
           "steps.edge", {{"begin", false}, {"end", true}}, [](Spec& s) -> bool& { return s.steps.edge_end; },
-          "a step begins where its marker begins or where it ends"),
+          "a step begins where its marker begins, or where the marker ends"),
       integer_row(
           "steps.every", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.steps.every; },
           "number of markers in one step"),

@@ -228,7 +228,7 @@ TEST_F(NcclProfiler, ThePluginWithTheDefaultNameStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL loads a profiler plugin of the job, libnccl-profiler.so");
+  expect_problem("NCCL loads the job's profiler plugin libnccl-profiler.so");
 }
 
 TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {

@@ -1,5 +1,5 @@
-// The fake libcudart has the part of the runtime API that programs built by nvcc -cudart shared use, with the SONAMEs
-// and version nodes of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000, 13020, 13030).
+// The fake libcudart has the functions that programs built by "nvcc -cudart shared" call, with the SONAMEs and version
+// nodes of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000, 13020, 13030).
 #pragma once
 
 #include <cstddef>

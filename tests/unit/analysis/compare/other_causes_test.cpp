@@ -137,7 +137,7 @@ TEST(Compare, ABusierMachineFailsNobody) {
   EXPECT_EQ(
       step_time(busier).sentence,
       "cannot tell: the machine was busier: other processes used 3.2 of 4 CPUs (before 0.1), threads of the job waited "
-      "1.40 s for a CPU in each second (before 0.02)");
+      "for a CPU, together 1.40 s per second (before 0.02)");
   EXPECT_TRUE(idle.failed());
 }
 
