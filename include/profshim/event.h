@@ -197,8 +197,8 @@ struct CudaCallArgs {
 static_assert(sizeof(CudaCallArgs) == 40);
 
 struct TorchArgs {
-  std::uint64_t record_function;  // while the call is open: address of its at::RecordFunction. Then: thread that
-                                  // began it, if another ended it (kStartEnd); else 0
+  std::uint64_t record_function;  // while the call is open: address of its at::RecordFunction. Then: tid of the
+                                  // beginning thread, if another ended it (kStartEnd); else 0
   std::int64_t sequence;          // joins a backward function to its operator; or kNoSequence
   // JSON arrays with one element per input.
   StringId dims, strides, types, values;
@@ -242,7 +242,7 @@ inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>:
 enum : std::uint8_t {
   kAsyncSlice = 1,  // a non-blocking operation from post to completion
   kContinues = 2,   // the thread's next event is its kContinuation
-  kStartEnd = 4,    // may end on another thread than it began
+  kStartEnd = 4,    // may end on another thread than it began on
   kUnfinished = 8,  // still open when the window or the process ended
   kFortran = 16,    // called from Fortran
   kFailed = 32,     // the real function returned an error

@@ -40,7 +40,7 @@ class RankExpression {
   bool parse(std::string_view text, std::string& message, int& column);
   bool selects(const Rank& rank) const;
   const std::string& text() const { return text_; }
-  /// Returns the ranks in the text that are >= `world_size`.
+  /// Returns the written numbers of plain ranks and ranges ("0-31": 0 and 31) that are >= `world_size`.
   std::vector<int> outside(int world_size) const;
   /// True if no rank can match: "1 & 2". False if the expression is too large to try.
   bool selects_nobody() const;

@@ -4,8 +4,8 @@
 
 namespace profshim::torch {
 
-/// If PyTorch is loaded, observes its ranges always. Observes its operators while recording and, before activation,
-/// until an operator has shown whether the process is a rank. Any thread.
+/// If PyTorch is loaded, observes its ranges for good. Observes its operators while events are recorded and, before
+/// activate(), until only a range can activate the process (Activation::kRetryAtRange). Any thread.
 void attach_if_loaded();
 bool is_imported();
 

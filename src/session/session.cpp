@@ -63,7 +63,10 @@ void end_here(State& s, End how) {
     try {
       end_recording(s, how, blocked);
     } catch (const std::exception& e) {
-      log::line(LogLevel::kError, "the recording could not be ended properly: %s", e.what());
+      log::line(
+          LogLevel::kError,
+          "the recording could not be ended properly (%s); if the last trace is missing, run  profshim recover %s",
+          e.what(), s.folder.c_str());
     }
     ending_signals::end();
   }

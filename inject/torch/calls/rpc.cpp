@@ -80,8 +80,8 @@ StringId remote_name(void* pipe) {
   return name != nullptr ? recorder::intern(*name(pipe)) : 0;
 }
 
-// The agent calls respond(), then id() of the received request, on one thread; another thread serves the request.
-
+// Names of both workers, kept until the request is served. The agent calls respond(), whose pipe has the names, and
+// then id() of the received request, on one thread. Another thread serves the request.
 struct Received {
   const void* message = nullptr;
   StringId from = 0, to = 0;

@@ -128,7 +128,8 @@ int run(int argc, char** argv) {
   arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
   arguments.add("-s,--spec", options.spec, "Spec with the rules that the traces must meet").shown_as("FILE");
   arguments.add("--json", options.json, "Print a JSON list: one object per file, then one per rule");
-  arguments.add("--quiet", options.quiet, "Print only traces that do not conform, and the reasons");
+  arguments.add("--quiet", options.quiet,
+                "Print only traces that do not conform, with the reasons, and rules that do not hold");
   arguments.footer("Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
                    "\nA problem is a finding of level \"must\" or a broken rule. Unreadable traces are failures.");
   int status = kSuccess;

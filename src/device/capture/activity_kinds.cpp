@@ -1,5 +1,7 @@
 #include "activity_kinds.h"
 
+#include "profshim/recorder.h"
+
 namespace profshim::device {
 namespace {
 
@@ -72,9 +74,9 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
   if (options.whole_graphs && !scope_.is_shared()) wanted.push_back(cupti::kGraphTraceKind);
   if (options.whole_graphs && scope_.is_shared()) {
     // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE would take graph nodes from all other clients.
-    append(not_recorded_,
-           "CUDA graphs as one event each, which would hide graph nodes from CUPTI's other clients "
-           "(capture.graphs = \"nodes\" is used)");
+    recorder::problem("cupti",
+                      "CUDA graphs are recorded as with capture.graphs = \"nodes\": one event per launch would hide "
+                      "graph nodes from CUPTI's other clients");
   }
   return wanted;
 }
