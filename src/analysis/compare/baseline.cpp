@@ -72,7 +72,6 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   json.close_list().close_object();
 }
 
-/// If a value does not fit the format, ok() is false.
 class Reader {
  public:
   explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}

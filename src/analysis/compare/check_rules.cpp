@@ -142,7 +142,7 @@ class Rules {
     change.before = before;
     if (std::abs(after - before) <= rule.tolerance.value_or(0) * before) return;
     change.verdict = Verdict::kRegression;
-    change.sentence += ": " + plain(before) + " -> " + plain(after);
+    change.sentence += ": the baseline has " + plain(before) + ", this run " + plain(after);
   }
 
   void against_times(const CheckRule& rule, const std::vector<RunProfile>& base, Change& change) {

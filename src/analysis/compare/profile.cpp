@@ -35,7 +35,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // device ranges and waits: the host's events count
+      return std::nullopt;  // device ranges and waits: their host events count
   }
 }
 
@@ -186,7 +186,8 @@ void check_same_run(const Part& first, const Part& part) {
            std::to_string(first.world_size) + "; name the traces of one run");
   }
   if (first.has_steps != part.has_steps) {
-    refuse(part.has_steps ? "has steps, but " + first.path + " has none" : "has no steps, but " + first.path + " has");
+    refuse(part.has_steps ? "has steps, but " + first.path + " has none; name the traces of one run"
+                          : "has no steps, but " + first.path + " has; name the traces of one run");
   }
 }
 void check_same_process(const Part& first, const Part& part) {

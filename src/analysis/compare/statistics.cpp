@@ -14,7 +14,7 @@ constexpr std::size_t kMaxExact = 30;  // for larger samples, the normal approxi
 
 // Returns the share of orders of n + m samples with U >= `u` (Mann and Whitney's recursion).
 double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
-  // ways[i][v]: number of orders of i and j samples with U = v.
+  // After round j, ways[i][v] counts orders of i and j samples with U = v.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(n * m + 1, 0));
   for (std::size_t i = 0; i <= n; ++i) ways[i][0] = 1;
   for (std::size_t j = 1; j <= m; ++j) {

@@ -9,7 +9,7 @@
 namespace profshim::analysis_detail {
 
 struct StepPair {
-  std::size_t base, run;
+  std::size_t base, run;  // indices into ProfileRank::steps
 };
 /// Throws std::runtime_error if world size or ranks differ, or only one run has steps.
 void check_comparable(const RunProfile& base, const RunProfile& run);
@@ -19,7 +19,7 @@ std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& r
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
 struct OtherCauses {
-  double busier_us = 0;  // growth of the mean step by other processes: explained_us()
+  double busier_us = 0;  // growth of the mean step explained by other processes
   double cpu_us = 0;     // largest growth of a rank's median CPU time per step; infinity = unknown
 };
 
@@ -36,7 +36,7 @@ inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {
   kProgram,
-  kMachine,  // the machine may have been busier
+  kMachine,  // the machine was busier
   kRuns,     // may be chance: runs differ by as much
 };
 

@@ -65,7 +65,7 @@ class Comparer {
   }
 
  private:
-  const RunProfile& base() const { return base_.back(); }  // all have equal counts: see --update-baseline
+  const RunProfile& base() const { return base_.back(); }  // all baseline runs have equal counts
 
   void collect_names() {
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
@@ -153,7 +153,7 @@ class Comparer {
 
   struct TimeRow {
     std::string kind, name;
-    bool alone = false;  // a regression even if the step time is none
+    bool alone = false;  // a regression even if the step time has not grown
     std::vector<TimeSamples> samples;
     TimeTest longer;
   };

@@ -6,7 +6,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// If more ranks waited, only the first of them to enter gets an arrow.
+/// If more ranks waited in a collective, only the first to enter gets an arrow.
 constexpr std::size_t kArrowsToAll = 8;
 
 class Arrows {
@@ -80,7 +80,7 @@ class Arrows {
     }
   }
 
-  /// One rank's call of a collective. Kept small: there may be millions.
+  /// One rank's call of a collective.
   struct Member {
     std::uint64_t key;
     std::int64_t begin_ns;  // on the common clock

@@ -11,9 +11,9 @@
 namespace profshim::analysis_detail {
 
 struct ArrowEnd {
-  std::uint64_t event = 0;  // index of the event after which this end is written
+  std::uint64_t event = 0;  // index in the file; this end follows that event
   std::uint64_t arrow = 0;
-  std::int64_t at_ns = 0;  // by the file's clock
+  std::int64_t at_ns = 0;  // by the trace's clock
   bool starts = false;
   enum class Kind : std::uint8_t { kMessage, kRequest, kCollective } kind{};
 };

@@ -12,10 +12,10 @@ struct Bounds {
   std::vector<ClockBound> at_least, at_most, ends;
 };
 
-/// Margin of each bound, since time stamps are inexact. Processes on one machine differed by 0.3 us.
+/// Margin added to each bound on a clock difference: processes on one machine differed by 0.3 us.
 constexpr double kUneven_ns = 1000;
 
-/// Larger contradictions between clocks are blamed on wrongly matched collectives.
+/// Larger contradictions between clocks are blamed on collectives matched by counting.
 constexpr double kDoubt_ns = 100'000;
 
 /// Both lists must be sorted by key.
@@ -83,7 +83,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// True if the bounds allow equal clocks. Equal host names do not prove one clock.
+/// True if the bounds allow clocks equal within `slack_ns`. Equal host names do not prove one clock.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
@@ -146,8 +146,8 @@ class Alignment {
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
     const auto counted = [](const SyncPoint& point) { return point.counted != 0; };
     if (!fit.known || !doubtful || std::erase_if(traces_[i].sync_points, counted) == 0) return;
-    warnings_.push_back(name_of(traces_[i]) + ": its collectives do not match those of " + name_of(traces_[reference]) +
-                        " step by step; they are not used to align its clock");
+    warnings_.push_back(name_of(traces_[i]) + ": its torch.distributed collectives do not match those of " +
+                        name_of(traces_[reference]) + " step by step; its clock is aligned without them");
     bounds = Comparison(traces_[reference], traces_[i]).bounds();
   }
 
@@ -174,7 +174,7 @@ class Alignment {
     }
     if (!fit.consistent) {
       warnings_.push_back(name_of(trace) + ": its clock contradicts that of " + name_of(traces_[reference]) +
-                          ": a clock was set during the run, or the traces are of different jobs");
+                          ": name traces of one job; if they are, a clock was set during the run");
     }
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;

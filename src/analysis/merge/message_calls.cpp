@@ -9,7 +9,7 @@ namespace {
 
 struct Row {
   HookId hook;
-  std::string_view name, behavior, payload, roles;  // as mpi.def spells them
+  std::string_view name, behavior, payload, roles;
 };
 
 constexpr Row kRows[] = {

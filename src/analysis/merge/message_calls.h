@@ -11,7 +11,8 @@ struct MessageCall {
   bool slice_sends = false, slice_receives = false;
 };
 
-/// Returns all false for MPI_Mrecv and partitioned communication: traces do not show their order. Thread-safe.
+/// Returns all false for MPI_Mrecv and partitioned communication: traces do not show their message order.
+/// Thread-safe.
 MessageCall message_call(std::string_view function);
 
 }  // namespace profshim::analysis_detail

@@ -16,7 +16,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Gloo's operations that synchronize a group. all_to_all is left out: its parts may be empty.
+/// Gloo's operations that synchronize a group. all_to_all is left out: it may send some ranks nothing.
 enum class Work : std::uint8_t { kNone, kAllReduce, kAllGather, kBarrier };
 constexpr std::size_t kWorks = 4;
 
@@ -28,7 +28,7 @@ Work work_of(std::string_view function) {
   return has("barrier") ? Work::kBarrier : Work::kNone;
 }
 
-/// All ranks of a group make these calls in the same order.
+/// All ranks of a group make their collective calls in the same order.
 struct Call {
   std::int64_t begin_ns = 0, thread = 0, external_id = 0;
   std::uint64_t group = 0;
@@ -205,7 +205,7 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Gloo starts calls in order but may run several at once. Calls that overlap get the end of the last one.
+  /// Gloo starts calls in order but may run several at once. Calls that overlap all get the latest end.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -218,9 +218,9 @@ struct TorchSyncPoints::Impl {
         std::equal(done.begin(), done.end(), started.begin(),
                    started.begin() + static_cast<std::ptrdiff_t>(done.size()),
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
-    if (!fits) return;  // a range belongs to a call before the window
+    if (!fits) return;  // a gloo range belongs to a call before the window
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
-      // Quiet: all calls so far ended before the next call began.
+      // Quiet: all calls so far ended before the next began.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);
       done[i].end_ns = end_ns;
       const bool quiet = i + 1 < started.size() ? end_ns <= calls[started[i + 1]].begin_ns : true;
@@ -248,7 +248,7 @@ struct TorchSyncPoints::Impl {
 
   /// False if a window shifted by up to half its length could show the same calls: ranks would match wrongly.
   bool tells_its_place(const Numbers& numbers) const {
-    std::vector<std::size_t> border(numbers.size(), 0);  // the failure function of Knuth, Morris and Pratt
+    std::vector<std::size_t> border(numbers.size(), 0);  // failure function of Knuth-Morris-Pratt
     const auto same = [&](std::size_t a, std::size_t b) {
       return calls[numbers[a]].content == calls[numbers[b]].content;
     };

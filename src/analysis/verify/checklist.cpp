@@ -16,7 +16,8 @@
 //   17 M/S  pid and tid of host events
 //   23 S    work of one stream, and slices of one thread, nest or do not overlap
 //   24 M    no slice of a host thread ends within 1 us after the slice around it
-//   25 M/S, 26 S steps
+//   25 M/S  ProfilerStep#N: consecutive, one thread
+//   26 S    no ProfilerStep on GPU rows
 //   27 S    the first element is no API call or device activity
 //   35 S    names of processes and threads
 //   36 S    'Iteration Start', 'Record Window End', and a slice of category Trace over the window
@@ -57,7 +58,8 @@ void check_name(const std::string& path, Findings& findings) {
     findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard ignores it",
                     name);
   } else if (!std::regex_match(name, kNumbered)) {
-    findings.should(2, "no number before .pt.trace.json", name);
+    findings.should(2, "the file name has no number before .pt.trace.json: torch_tb_profiler names the span after it",
+                    name);
   }
 }
 
@@ -88,7 +90,7 @@ FileReport verify(const std::string& path, const Read& read) {
   report.truncated = report.truncated || result.truncated;
   check_name(path, findings);
   if (!result.ok) {
-    report.error = result.error + " (" + std::to_string(result.events) + " events before it)";
+    report.error = result.error + " (after " + std::to_string(result.events) + " events)";
     findings.must(1, "not strict JSON", report.error);
     findings.move_to(report.findings);
     return report;

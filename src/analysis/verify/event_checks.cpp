@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr double kMaxTsUs = 8e12;  // a double cannot hold nanoseconds beyond this
+constexpr double kMaxTsUs = 8e12;  // a double of us cannot hold ns beyond this
 constexpr std::int64_t kSecondNs = 1000000000;
 constexpr std::int64_t kWeekNs = 7 * 86400 * kSecondNs;
 constexpr std::int64_t kMaxDevice = 63;
@@ -102,7 +102,7 @@ void EventChecks::slice(const ReadEvent& event) {
     return;
   }
   if (event.duration_ns < 0) findings_.must(9, "negative dur", where_is(event));
-  if (event.duration_ns > kWeekNs) findings_.should(39, "longer than a week", where_is(event));
+  if (event.duration_ns > kWeekNs) findings_.should(39, "a slice is longer than a week", where_is(event));
   if (event.category != schema::category::kTrace) {
     first_begin_ = std::min(first_begin_, event.ts_ns);
     last_begin_ = std::max(last_begin_, event.ts_ns);

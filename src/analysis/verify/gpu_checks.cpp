@@ -131,13 +131,14 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
   for (const std::string_view key : {schema::arg::kInElements, schema::arg::kOutElements, schema::arg::kGroupSize}) {
     const ReadEvent::ReadArg* const arg = find_arg(event, key);
     if (arg != nullptr && arg->kind != Kind::kInt)
-      findings_.must(29, "a number of elements or Group size is not an integer", where_is(event));
+      findings_.must(29, "In msg nelems, Out msg nelems or Group size is not an integer", where_is(event));
   }
   for (const std::string_view key :
        {schema::arg::kGroupName, schema::arg::kGroupRanks, schema::arg::kInSplit, schema::arg::kOutSplit}) {
     const ReadEvent::ReadArg* const arg = find_arg(event, key);
     if (arg != nullptr && arg->kind != Kind::kString) {
-      findings_.must(29, "an NCCL process group or split size is no text", where_is(event));
+      findings_.must(29, "Process Group Name, Process Group Ranks, In split size or Out split size is not a string",
+                     where_is(event));
     }
   }
 }
@@ -196,7 +197,7 @@ void GpuChecks::on_sync(const ReadEvent& event) {
   for (const std::string_view key :
        {schema::arg::kWaitOnStream, schema::arg::kWaitOnRecord, schema::arg::kWaitOnEvent}) {
     if (waits_for_event && find_arg(event, key) == nullptr) {
-      findings_.should(33, "a wait for an event does not say for which", where_is(event));
+      findings_.should(33, "a wait for a CUDA event lacks an argument wait_on_...", where_is(event));
       break;
     }
   }

@@ -82,7 +82,7 @@ void HeaderChecks::distributed(std::string_view json, bool before_events) {
       findings_.should(5, "pg_config: ranks is not a list of integers", std::string(path));
     }
     if (path == schema::distributed::kNcclVersion && value.kind != Kind::kString)
-      findings_.should(5, "nccl_version is no text");
+      findings_.should(5, "nccl_version is not a string");
   });
   if (report_.rank < 0) findings_.must(4, "distributedInfo has no rank");
   if (report_.world_size < 0) findings_.must(4, "distributedInfo has no world_size");

@@ -12,10 +12,7 @@ namespace {
 
 constexpr std::int64_t kRoundingNs = 1000;
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  // boost::hash_combine's constant
-  return a ^ (b + 0x9e3779b97f4a7c15ull + (a << 12) + (a >> 4));
-}
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return a ^ (b + 0x9e3779b97f4a7c15ull + (a << 12) + (a >> 4)); }
 
 std::uint64_t identity(bool is_number, std::int64_t number, std::string_view text) {
   return is_number ? std::hash<std::int64_t>{}(number) : ~std::hash<std::string_view>{}(text);

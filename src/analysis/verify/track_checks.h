@@ -34,7 +34,7 @@ class TrackChecks {
   };
   struct Track {
     std::vector<Slice> slices;
-    bool gpu = false;  // a stream: its kernels may overlap
+    bool gpu = false;  // a GPU stream: item 24 does not apply
   };
   static void check_nesting(Track& track, Findings& findings);
   void check_async(Findings& findings);

@@ -1,11 +1,11 @@
 // Columns of the Parquet table: one row per event, in file order. Unknown values are null. Event members that have
 // no column ("bp") are dropped.
 //
-//    phase            X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file: key in `name`, JSON in `args`
+//    phase            X, i, C, b, e, n, s, t, f, M; "metadata" for a top-level member: key in `name`, JSON in `args`
 //    rank, host       of the trace; in a merged trace, of the event's process
 //    window, step     window number; N of the rank's ProfilerStep#N during which the event began
 //    pid, tid         as in the trace; if they are texts ("Spans"), pid_text and tid_text
-//    ts_ns            since the epoch; null if unknown
+//    ts_ns            since the epoch
 //    trace_ts_ns      since the trace's base time
 //    id               of b, e, n, s, t, f; a text is hashed
 //    correlation ...  arguments by name, if their type fits

@@ -163,14 +163,15 @@ class Outputs {
   std::vector<std::pair<std::string, std::string>> files_;
 };
 
-/// Makes names such as OUT/rank=3/rank3.11.parquet.
+/// Makes names such as OUT/rank=3/rank3.11.parquet, and their folders.
 class PartNames {
  public:
   explicit PartNames(std::string folder) : folder_(std::move(folder)) {}
   std::string name_for(const FileInfo& info) {
     if (info.ranks.size() > 1) {
       throw std::runtime_error(
-          info.path + ": a merged trace has several ranks; give the original traces, or one file with -o NAME.parquet");
+          info.path +
+          ": a merged trace has several ranks; convert the original traces, or write one file with -o NAME.parquet");
     }
     std::string name = std::filesystem::path(info.path).filename().string();
     for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {

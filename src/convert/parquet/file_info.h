@@ -32,6 +32,7 @@ struct FileInfo {
   std::vector<RankInfo> ranks;
   std::vector<std::pair<std::string, std::string>> members;
 
+  /// Returns ranks.size() if unknown.
   std::size_t rank_at(std::optional<std::int64_t> pid) const;
   const RankInfo* rank_of(const ReadEvent& event) const;
   std::optional<std::int64_t> step_at(const RankInfo& rank, std::int64_t trace_ns) const;

@@ -69,7 +69,7 @@ ParquetProcess::~ParquetProcess() {
 
 void ParquetProcess::open(const std::string& path, const std::string& name) {
   about_ = name;
-  // The path is in hexadecimal, since it may hold any byte but 0.
+  // Hexadecimal, since the path may hold any byte but 0.
   std::string digits;
   for (const char c : path) {
     constexpr std::string_view kDigits = "0123456789abcdef";

@@ -17,6 +17,7 @@ class ParquetProcess {
   ParquetProcess(const ParquetProcess&) = delete;
   ParquetProcess& operator=(const ParquetProcess&) = delete;
 
+  /// `name`: for error messages.
   void open(const std::string& path, const std::string& name);
   void write(const Batch& batch);
   void close();

@@ -13,7 +13,7 @@ try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as error:
-    answer(f"{sys.executable} has no pyarrow ({error}): pip install pyarrow")
+    answer(f"{sys.executable} has no pyarrow ({error}): run {sys.executable} -m pip install pyarrow")
     sys.exit()
 answer("ok")
 asked = sys.stdin.buffer

@@ -176,8 +176,8 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
     if (count > 0) result.warnings.push_back(name + ": " + std::to_string(count) + what);
   };
   warn(plan.left_out,
-       " events are left out: they have no time, process, duration or matching event, or a phase that Kineto does not "
-       "write");
+       " events are left out: they have no valid time, process, duration or matching event, or a phase that Kineto "
+       "does not write");
   warn(plan.rounded, " events have times finer than a nanosecond, which are rounded");
   warn(plan.negative, " slices of a negative duration are shown with duration 0");
   return true;

@@ -6,7 +6,7 @@
 //                                         thread number ("Spans", -1)
 //    X                                    TYPE_SLICE_BEGIN and _END on the thread's track; on an overflow track if
 //                                         slices overlap in part (Perfetto's JSON importer drops those)
-//    b, e                                 the same on process tracks with the event's name
+//    b, e                                 the same on process tracks named like the event
 //    i, n                                 TYPE_INSTANT on the thread's, the process's or a global track
 //    C                                    TYPE_COUNTER, one track per value
 //    s, t, f                              flow_ids and terminating_flow_ids of the slices, one id per arrow
@@ -14,7 +14,7 @@
 //    members other than traceEvents       debug_annotations of an instant on a track "trace metadata"
 //
 // Times are exact ns (baseTimeNanoseconds + ts) on BUILTIN_CLOCK_BOOTTIME, which Perfetto shows. If they count from the
-// epoch, a ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to it.
+// epoch, a ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to BOOTTIME.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class Packets {
   void start(const Plan& plan);
   void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
 
-  // Append packets to `out`, for a later write(). Write interned texts at once.
+  // Append packets to `out`, for a later write(), but write interned texts at once.
   void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
              std::span<const ArrowEnd> arrows);
   void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,

@@ -67,7 +67,6 @@ class Plan {
   /// False for metadata, and for events without a process, a valid time or (X only) a duration.
   static bool is_shown(const ReadEvent& event);
   std::int64_t base_ns() const { return metadata_.base_time_ns; }
-  /// Base time + ts, in ns.
   std::int64_t time_of(const ReadEvent& event) const { return base_ns() + event.ts_ns; }
   std::uint32_t process_of(const ReadEvent& event);
   std::uint32_t track_of(const ReadEvent& event, Scope scope, std::string_view series = {});
