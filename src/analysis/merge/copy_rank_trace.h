@@ -13,7 +13,7 @@ namespace profshim::analysis_detail {
 
 class FileCopy {
  public:
-  /// Keeps references to all but `rank`. Arrow n gets the id `arrows_from` + n.
+  /// Keeps all references but `rank`. Arrow n gets the id `arrows_from` + n.
   FileCopy(TraceWriter& out, const RankTrace& trace, const MergedRank& rank, const Renumbering& numbers,
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
