@@ -5,15 +5,16 @@
 
 namespace profshim::inject {
 
-/// Call when the rank is known: starts the session and the parts that depend on the spec. Does nothing if a parent
-/// process records. `began`: time before the call that told the rank; 0 = now. Job's thread.
+/// Call when the rank is known: starts the session and the parts that depend on the spec. Does nothing if an ancestor
+/// process records. `began`: time before the call that told the rank; 0 = now. Call on a job thread.
 void activate(const Rank& rank, Ticks began);
 
 /// As activate(), for a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI_Init will tell
 /// the rank later, otherwise assumes a job of one rank.
 bool activate_by_environment(Rank rank);
 
-/// While this process waits for its rank: makes parent_waits() true in children, which may be the ranks.
+/// Call when this process begins to wait for its rank: makes parent_waits() true in later children, which may be the
+/// ranks.
 void note_waiting();
 bool parent_waits();
 

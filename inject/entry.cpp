@@ -103,7 +103,7 @@ bool needs_mpi(const dl_phdr_info& object) {
   return false;
 }
 
-/// True with Debian's PyTorch since 2.6. MPI_Init then runs only in jobs that use PyTorch's MPI backend.
+/// True with Debian's PyTorch since 2.6. If true, only PyTorch's MPI backend calls MPI_Init.
 bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;

@@ -78,7 +78,9 @@ int finish_and_call(const char* what, Function next, const Predicate& will_succe
   const int result = next(arguments...);
   if (records && result != 0) {
     const int saved_errno = errno;
-    log::line(LogLevel::kWarn, "%s failed (%s), but the recording has already ended", what, std::strerror(saved_errno));
+    log::line(LogLevel::kWarn,
+              "%s failed (%s), but the recording has already ended: the rest of this process is not recorded", what,
+              std::strerror(saved_errno));
     errno = saved_errno;
   }
   return result;
@@ -159,8 +161,10 @@ PROFSHIM_EXPORT int execveat(int folder, const char* path, char* const* argument
 
 PROFSHIM_EXPORT int daemon(int stay, int keep) noexcept {
   if (profshim::session::ends_with_this_process()) {
-    profshim::log::line(profshim::LogLevel::kWarn,
-                        "daemon() ends the recording: the process that it starts is not recorded");
+    profshim::log::line(
+        profshim::LogLevel::kWarn,
+        "daemon() ends the recording: the process that it starts is not recorded; run the program in the "
+        "foreground");
   }
   return finish_and_call(
       "daemon", next_daemon.get(), [] { return true; }, stay, keep);

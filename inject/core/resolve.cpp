@@ -32,7 +32,7 @@ bool begins_with_any(const char* name, const char* const (&beginnings)[N]) {
 
 bool belongs(const char* path, Layer layer) {
   const char* const name = file_name(path);
-  // Matches libcudart.so.13, libcudart-45da57e3.so.11.0 and libcuda.so.1, but not libcudadebugger.so.1.
+  // Must match libcudart-45da57e3.so.11.0, but not libcudadebugger.so.1.
   if (layer == Layer::kCuda) {
     return std::strncmp(name, "libcudart", 9) == 0 || std::strncmp(name, "libcuda.so", 10) == 0 ||
            std::strncmp(name, "libcupti", 8) == 0;
@@ -66,7 +66,7 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMaxLibraries ? 1 : 0;
 }
 
-// Calls no dlopen() in a dl_iterate_phdr() callback, which holds the loader's lock: it could deadlock.
+// Calls dlopen() after dl_iterate_phdr(), whose callbacks hold the loader's lock: a dlopen() there could deadlock.
 void* in_mapped_libraries(const char* name, Layer layer) {
   // A Found has 64 KiB: too much for a small stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -50,7 +50,11 @@ void restore_client_callbacks() {
 bool admit_client() {
   const Spec* const spec = session::spec();
   const bool refused = spec != nullptr && spec->profile.on_conflict == OnConflict::kRefuse && device::available();
-  if (refused) recorder::problem("cupti", "the job's own use of CUPTI was refused (profile.conflict = \"refuse\")");
+  if (refused) {
+    recorder::problem("cupti",
+                      "the job's own profiler was refused CUPTI (profile.conflict = \"refuse\"): set "
+                      "profile.conflict = \"yield\" to hand CUPTI over");
+  }
   return !refused;
 }
 bool is_ignored() {
@@ -98,7 +102,7 @@ enum class Subscription {
   kCallbacksAndActivity  // no other subscriber may have callbacks or activity
 };
 
-/// CUPTI 13.3 refuses a subscriber that must be alone while profshim has one, so profshim first unsubscribes.
+/// CUPTI 13.3 refuses a subscriber that must be alone while profshim is subscribed, so profshim first unsubscribes.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;

@@ -1,10 +1,9 @@
+// These functions return the kernel's mangled name, interned, or 0.
 #pragma once
 
 #include "profshim/event.h"
 
 namespace profshim::cuda {
-
-/// All return the interned mangled name, or 0.
 
 /// `host_function`: the kernel's stub on the host, if exported.
 StringId name_of_function(const void* host_function);

@@ -25,7 +25,7 @@ struct Abi {
   int cartesian = 0, graph = 0, distributed_graph = 0;  // results of MPI_Topo_test
 };
 
-/// Zero until detect_abi() has returned true.
+/// Unset until detect_abi() has returned true.
 const Abi& abi();
 /// Call once, after MPI is initialized.
 bool detect_abi();
@@ -69,7 +69,6 @@ Handle type_from_fortran(int handle);
 Handle op_from_fortran(int handle);
 Handle request_from_fortran(int handle);
 
-/// These Fortran constants are recognized by their addresses.
 bool is_fortran_in_place(const void* address);
 bool is_fortran_status_ignore(const void* address);
 bool is_fortran_statuses_ignore(const void* address);

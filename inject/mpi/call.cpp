@@ -55,7 +55,7 @@ Amount amount_of_vector(const Call& call, int counts, int type, int types, int n
   return amount_of_one(total, call.type_argument(type));
 }
 
-/// `peers`: length of a counts array. `own` >= 0: index of the only element that counts.
+/// `peers`: length of a counts array. `own`: index of its only element to use; < 0 = all.
 Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
   const int count = row.position(sending ? Role::Count : Role::RCount);

@@ -61,7 +61,7 @@ inline void count_collective(Handle comm) {
   }
 }
 
-/// Keep the result for restore_communicator(), in case the real function fails.
+/// Call before MPI_Comm_free. If that fails, pass the result to restore_communicator().
 Communicator* forget_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 void rename_communicator(Handle comm);

@@ -1,5 +1,5 @@
 // Fortran passes all arguments by address. Open MPI's bindings call PMPI functions, which have no hooks. MPICH's
-// bindings call C functions, but only the outer hook records; MPICH's mpi_x_f08ts_ need no hooks.
+// bindings call C functions, but only the outer hook records. mpi_x_f08ts_ (MPICH) need no hook: C hooks record.
 //
 // A CHARACTER argument adds a hidden length, which is always forwarded: if it was not passed, no callee reads it.
 #include <cstdint>

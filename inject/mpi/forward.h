@@ -45,8 +45,8 @@ int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// A successful poll becomes an event; unsuccessful polls share one event (polls.h). Polls do not block, so they need
-/// no open call.
+/// A successful poll becomes an event; unsuccessful polls share one event (polls.h). A poll does not block, so its
+/// call is opened after `real`.
 template <const Row& row, class Real>
 int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   const Ticks began = begin_poll(call);

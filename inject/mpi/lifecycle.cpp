@@ -12,7 +12,7 @@ namespace {
 
 constinit std::atomic_flag seen = ATOMIC_FLAG_INIT;
 
-/// In an MPI session, the environment's rank has precedence.
+/// In an MPI session, the environment's rank has precedence: `comm` may lack ranks.
 Rank rank_in(Handle comm, bool world) {
   static constinit Query<int(Handle, int*)> ask_rank{"PMPI_Comm_rank"}, ask_size{"PMPI_Comm_size"};
   Rank rank = rank_from_environment();

@@ -11,7 +11,7 @@ bool mpi_was_seen();
 bool activate_rank(const void* session_comm, Ticks began);
 /// Records MPI_Init itself if a window has begun (steps.source = "none").
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
-/// In nanoseconds. Not for the job's threads.
+/// Returns nanoseconds. Call on the writer thread.
 double measure_call_cost();
 
 }  // namespace profshim::mpi

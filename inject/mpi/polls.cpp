@@ -31,7 +31,7 @@ Place place_of(const Call& call) {
   return {event.mpi.comm, event.mpi.peer, event.mpi.tag};
 }
 
-/// Atomic, because the writer thread may be reading the event.
+/// Atomic: the writer thread may be reading the event.
 template <class T>
 void set(T& to, T value) {
   std::atomic_ref(to).store(value, std::memory_order_relaxed);

@@ -53,7 +53,7 @@ inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Statuses) +
 
 enum class Behavior : std::uint8_t {
   PointToPoint,  // no special action; outside windows only forwarded
-  Plain,         // no special action; MPI's calls inside are never recorded
+  Plain,         // no special action; nested MPI calls are never recorded
   Sendrecv,      // two events: send and receive
   Collective,
   PersistentInit,

@@ -16,8 +16,8 @@ constinit HandleCache known_names;  // hash of name and size -> id, shared by ty
 constinit HandleCache reductions;   // handle -> (number + 1) << 16 | id
 constinit std::atomic<std::uint32_t> datatype_ids{0}, reduction_ids{0};
 
-// Some programs make and free an operation per reduction: numbers are reused so that definitions do not run out. Beyond
-// kNumbered, operations share one definition.
+// Some programs make and free an operation per reduction: N of user_op_N is reused so that definitions do not run out.
+// Beyond kNumbered, operations share one definition.
 constexpr std::uint32_t kNumbered = 64;
 constinit std::atomic<std::uint64_t> numbers_in_use{0};
 constinit std::atomic<std::uint16_t> user_reduction_ids[kNumbered + 1];

@@ -7,7 +7,7 @@
 namespace profshim::mpi {
 
 struct Datatype {
-  std::uint16_t id = 0;   // 0 = no id left
+  std::uint16_t id = 0;   // 0 = MPI_DATATYPE_NULL, or no id left
   std::int64_t size = 0;  // bytes
 };
 

@@ -124,7 +124,7 @@ bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
     sync_cores();
     return true;
   }
-  if (address % 64 == 63) return false;  // a store to two cache lines is not atomic
+  if (address % 64 == 63) return false;
   std::uint16_t first;
   std::memcpy(&first, bytes, sizeof first);
   store_2(at, 0xfeeb);  // jmp to itself
@@ -144,7 +144,7 @@ bool patch(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size, std::s
     if (mapping.start <= first && first < mapping.end) before = mapping.protection;
   }
   if ((before & PROT_EXEC) == 0) {
-    refusal = "its page is not executable";
+    refusal = "its code page is not executable";
     return false;
   }
   void* const pages = reinterpret_cast<void*>(first);

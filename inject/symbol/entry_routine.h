@@ -7,10 +7,10 @@
 
 namespace profshim::symbol_steps {
 
-/// A pattern that matches more functions describes no step.
+/// Most functions to patch: a pattern that matches more describes no step.
 constexpr std::uint32_t kMaxSites = 64;
 
-/// By `index` of the stub; constant once patched.
+/// Names by `index` of code_patch::install(); constant once patched.
 extern constinit StringId site_names[kMaxSites];
 
 /// Call before the first patch.

@@ -11,7 +11,7 @@ struct Module {
   std::string path;
   std::uint64_t bias = 0;
   std::uint64_t code_from = 0, code_to = 0;
-  std::uint64_t patched = 0;  // last patched function; 0 = none
+  std::uint64_t patched = 0;  // address of the last patched function; 0 = none
   bool operator==(const Module& other) const { return name == other.name && bias == other.bias; }
 };
 

@@ -47,7 +47,8 @@ void report_hooked(const std::string& name, const Module& module) {
 }
 
 void report_refused(const std::string& name, const Module& module, const std::string& reason) {
-  const std::string sentence = "function " + name + " in " + module.path + " begins no steps: " + reason;
+  const std::string sentence = "function " + name + " in " + module.path + " begins no steps: " + reason +
+                               "; change steps.pattern or steps.source";
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
   recorder::problem("symbol", sentence);
 }
@@ -160,7 +161,7 @@ void install(const char* pattern) {
     choose_register_state();
     if (scan_new() == 0) report_no_match(s.pattern);
   } catch (const std::exception& fault) {
-    log::line(LogLevel::kError, "steps.source = \"symbol\" failed: %s", fault.what());
+    log::line(LogLevel::kError, "steps.source = \"symbol\" failed, steps may be missing: %s", fault.what());
   }
 }
 
@@ -171,7 +172,7 @@ void rescan() {
     if (s.pattern.empty()) return;
     if (load_counters() != s.counters) scan_new();
   } catch (const std::exception& fault) {
-    log::line(LogLevel::kError, "steps.source = \"symbol\" failed: %s", fault.what());
+    log::line(LogLevel::kError, "steps.source = \"symbol\" failed, steps may be missing: %s", fault.what());
   }
 }
 

@@ -119,7 +119,8 @@ State* make_state(const Rank& mpi_rank) {
   s->rank = rank;
   s->first_selected = is_first_selected(s->spec, rank);
   for (const std::string& other : rank_contradictions(rank)) {
-    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used (ranks.source chooses)",
+    log::line(LogLevel::kWarn,
+              "the environment says %s, %s says rank %d: rank %d is used (ranks.source = \"VARIABLE\" chooses another)",
               other.c_str(), rank.source.c_str(), rank.rank, rank.rank);
   }
   return s;
@@ -183,7 +184,9 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
   recorder::add_anchor(take_anchor());
   if (const int refused = start_threads(*s); refused != 0) {
-    log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(refused));
+    log::line(LogLevel::kError,
+              "nothing is recorded: no thread could be started (%s); raise the limit on processes (ulimit -u)",
+              std::strerror(refused));
     undo_prepare(*s);
     return nullptr;
   }

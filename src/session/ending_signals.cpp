@@ -32,7 +32,7 @@ using ActionFunction = int (*)(int, const Action*, Action*);
 constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's sigaction(), not our hook
 constinit std::atomic<pid_t> owner{0};
 // end() clears `catching`, then its caller loads first_signal. The handler stores first_signal, then loads `catching`.
-// Both are sequentially consistent: at least one thread sees the other's store.
+// All are sequentially consistent: at least one thread sees the other's store.
 constinit std::atomic<bool> catching{false};
 constinit std::atomic<std::int64_t> limit{0};
 constinit std::atomic<std::int64_t> first_at{0};
@@ -41,8 +41,8 @@ constinit siginfo_t first_info{};                // valid once first_signal is s
 constinit Action jobs_own[kCaught.size()] = {};  // guarded by `locked`
 constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
 
-// Returns without the lock after 100 ms: the handler may have interrupted its holder, or a longjmp() out of a handler
-// left it held.
+// Returns without the lock after 100 ms: the handler may have interrupted the holder, or a longjmp() out of a handler
+// kept the lock.
 void lock() {
   constexpr std::int64_t kLongest_ns = 100'000'000;
   const std::int64_t until = monotonic_ns() + kLongest_ns;

@@ -1,4 +1,4 @@
-// Call these functions before start_threads().
+// Call these functions, except source_text(), before start_threads().
 #pragma once
 
 #include <string>

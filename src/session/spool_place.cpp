@@ -39,7 +39,7 @@ bool create_in(State& s, const std::string& folder, std::string& why_not) {
   if (!folder.empty()) {
     const std::uint64_t in_folder = s.room->room_in(folder);
     if (in_folder < std::min(kLeastFile, s.spec.limits.host_memory)) {
-      why_not = folder + " has no room (" + format_size(in_folder) + ")";
+      why_not = folder + " has no room (" + format_size(in_folder) + " for this process)";
       return false;
     }
     if (in_folder < room.bytes) room = {in_folder, recorder::Bound::kFileSystem};

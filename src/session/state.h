@@ -78,7 +78,7 @@ struct State {
   StepsSeen steps;
   std::vector<StepPattern> patterns;
   std::string epoch_prefix;
-  std::atomic<int> locked_pattern{-1};  // makes the steps; -1 = none yet
+  std::atomic<int> locked_pattern{-1};  // index of the pattern that makes steps; -1 = none yet
   std::atomic<std::uint32_t> weak_matches{0};
   // Name hash of the optimizer that makes steps, and steps of other optimizers since its last step.
   std::atomic<std::uint64_t> optimizer{0};

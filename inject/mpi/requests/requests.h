@@ -16,7 +16,7 @@ extern std::atomic<std::uint32_t> open_operations;
 }
 inline bool any_open_operation() { return detail::open_operations.load(std::memory_order_relaxed) != 0; }
 
-/// Returns the id that joins post and slice; 0 = no request, or no room (a loss). post.begin must be set.
+/// Returns the id that joins post and slice; 0 = null request, or table full (reported). post.begin must be set.
 std::uint32_t add_posted_request(const Event& post, Handle request, const void* address);
 /// Call also outside windows: the request may start inside one. Each start copies `model`.
 void add_persistent_request(const Event& model, Communicator* collective_on, Handle request, const void* address);

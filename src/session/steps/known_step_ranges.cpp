@@ -13,7 +13,7 @@ constinit std::uint64_t marker_first_bytes[4] = {};
 
 namespace {
 
-// Ranges that name a step, by NVTX or record_function. torch.profiler writes the first.
+// Ranges that name a step, by NVTX or record_function.
 constexpr std::string_view kNamedSteps[] = {"ProfilerStep#*", "training_step_*", "iteration*"};
 // PyTorch's own ranges: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/distributed.py,
 // torch/distributed/fsdp.

@@ -69,7 +69,8 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   if (!room_for_mark(*s)) {
     close_by_limit(*s, at, s->limit_marks);
-    if (transition.open) recorder::problem("session", "windows are lost: 65536 recorded steps wait to be written");
+    if (transition.open)
+      recorder::problem("session", "windows are lost: 65536 recorded steps wait to be written; record fewer steps");
     recorder::set_mode(0, kArmed);
     s->closed_by_limit.store(true);
     return;

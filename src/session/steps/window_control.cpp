@@ -43,7 +43,7 @@ void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
   }
   spool::Window* const window = recorder::open_window(begin, first_mark);
   if (window == nullptr) {
-    recorder::problem("session", "windows are lost: 1024 windows wait to be written");
+    recorder::problem("session", "windows are lost: 1024 windows wait to be written; record fewer windows");
     return;
   }
   s.windows_opened.fetch_add(1, std::memory_order_relaxed);

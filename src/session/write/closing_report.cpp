@@ -63,7 +63,7 @@ void log_no_steps(const State& s) {
             looked_for.c_str());
 }
 
-/// Returns the first step's number, or 0 if the markers' numbers do not count up by one.
+/// Returns how much a step's number exceeds its place in the schedule; 0 if equal or unknown.
 std::int64_t numbers_from(const State& s, std::uint64_t steps) {
   if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
   const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();

@@ -4,7 +4,7 @@
 
 namespace profshim::session {
 
-/// Call it after the writer has ended, before the claim on the rank is released.
+/// Call after the writer has ended, before the claim on the rank is released.
 void log_outcome(State& state);
 
 /// Runs on the writer thread.

@@ -22,7 +22,8 @@ struct CpuReading {
   std::unordered_map<pid_t, std::int64_t> waited_ns;  // per thread: ready, but not running
 };
 
-/// Returns nothing in a sandbox or without CONFIG_SCHED_INFO. Takes 6 us per thread, so only our threads may call it.
+/// Returns nothing without /proc/stat or schedstat, as in a sandbox. Takes 6 us per thread, so only our threads may
+/// call it.
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
 kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);

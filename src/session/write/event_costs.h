@@ -13,7 +13,7 @@ namespace profshim::session {
 /// Used by the writer thread, unless noted.
 class EventCostMeter {
  public:
-  /// Measures the cost of layers without a measurement of their own.
+  /// Call first. Measures the cost of layers without measure_with().
   void measure_base();
   /// `function` returns ns per call; < 0 = cannot be measured. Thread-safe.
   void measure_with(Layer layer, double (*function)());
@@ -21,7 +21,7 @@ class EventCostMeter {
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
   /// Retries a layer that fails: PyTorch may lack our observer when a window begins.
   void measure();
-  /// Returns costs < 0 for layers that are not measured; nothing before measure().
+  /// Returns costs < 0 for layers whose function has not run or failed; nothing before measure().
   std::optional<output::EventCosts> known() const;
 
  private:

@@ -11,14 +11,14 @@ namespace profshim::session {
 class KernelNames {
  public:
   explicit KernelNames(const std::string& pattern);
-  /// Demangles only new names. Thread-safe, lock-free.
+  /// Thread-safe, lock-free.
   bool matches(const char* name);
 
  private:
   bool matches_pattern(const char* name) const;
   static constexpr std::size_t kSlots = 4096;
   std::string pattern_;
-  /// Hashes of names, with the answer in the lowest bit; 0 = free. A name whose slot is taken is matched each time.
+  /// Hashes of names, with the answer in the lowest bit; 0 = free. A name whose slot is taken is demangled each time.
   std::atomic<std::uint64_t> known_[kSlots] = {};
 };
 
