@@ -83,7 +83,7 @@ enum class Behavior : std::uint8_t {
   Free,
 };
 
-/// Meaning of NcclArgs::bytes, of this rank's buffers.
+/// Buffer of this rank whose size NcclArgs::bytes holds.
 ///   Sent        count x size of the type: send buffer; receive buffer of a receive or scatter
 ///   SentToEach  count x ranks x size: send buffer of an all-to-all or reduce-scatter
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach };
@@ -104,7 +104,7 @@ struct Row {
   HookId hook = HookId::kNone;
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
-  std::array<std::int8_t, kRoles> at{};  // -1 = none
+  std::array<std::int8_t, kRoles> at{};  // argument number; -1 = none
 
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }

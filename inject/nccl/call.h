@@ -39,7 +39,7 @@ struct State {
   std::uint32_t operation;  // shared by the group's calls; 0 = none yet
   std::uint32_t operation_count;
   Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some not recorded
-  bool hooked;               // a group call is running in its hook
+  bool hooked;               // a hook of ncclGroupStart or ncclGroup*End is running
   bool recorded_from_start;  // recording was on when the group began
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));

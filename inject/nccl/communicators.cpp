@@ -41,7 +41,9 @@ Communicator* claim(Handle handle) {
   Communicator* const entry = table.claim(handle);
   if (entry == nullptr) {
     recorder::problem(
-        "nccl", "more than 4096 NCCL communicators at a time: calls on further communicators show no communicator");
+        "nccl",
+        "more than 4096 NCCL communicators at a time: calls on further communicators show no communicator (free unused "
+        "ones with ncclCommDestroy)");
   }
   return entry;
 }
@@ -68,7 +70,7 @@ void query_once(Communicator& comm) {
 }
 
 struct Awaited {
-  std::atomic<const void*> address{nullptr};  // of the handle; kTaken while a thread uses the entry
+  std::atomic<const void*> address{nullptr};  // where NCCL stores the handle; kTaken while a thread uses the entry
   CommunicatorInfo info;                      // only for the thread that set kTaken
   std::atomic<std::int32_t> tid{0};
 };
@@ -82,15 +84,15 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// Returns 0 if the address is unmapped by now.
+/// Returns 0 if nothing is stored yet, or if the address is unmapped by now.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof value) ? value : 0;
 }
 
-/// Adds communicators whose handles NCCL has stored: all of this thread, or the one with handle `wanted`, which is
-/// returned.
+/// Adds communicators whose handles NCCL has stored: all of this thread (`own_only`), or the one with handle `wanted`,
+/// which is returned.
 Communicator* add_awaited(bool own_only, Handle wanted) {
   if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;
@@ -103,11 +105,11 @@ Communicator* add_awaited(bool own_only, Handle wanted) {
     const Handle handle = stored_at(address);
     // The entry may have been reused for the same address.
     const bool is_others = own_only && entry.tid.load(std::memory_order_relaxed) != tid;
-    if (handle == 0 || is_others) {  // 0: not stored yet
+    if (handle == 0 || is_others) {
       entry.address.store(address, std::memory_order_release);
       continue;
     }
-    // If the table has this handle already, the job has stored another handle at the address.
+    // If the table has this handle already, the job has stored another communicator's handle at the address.
     Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.info) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);

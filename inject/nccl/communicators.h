@@ -71,7 +71,7 @@ void add_when_stored(const void* address, const CommunicatorInfo& info);
 /// Adds this thread's communicators whose handles NCCL has stored. Call at the end of the outermost group.
 void add_stored_communicators();
 
-/// Returns null for handle 0 or if the table is full.
+/// Returns null for handle 0, and for new handles beyond 4096 communicators.
 Communicator* find_or_add_communicator(Handle comm);
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
 /// kUnknown if NCCL cannot tell.

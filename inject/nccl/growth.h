@@ -1,5 +1,5 @@
 // Matches the ranks of ncclCommGrow (since NCCL 2.29). New ranks know only the growth's unique id, old ranks only their
-// communicator. Both can compute the magic with which a unique id begins: for a growth, a hash of the parent's magic
+// communicator. Both can find the magic with which a unique id begins: for a growth, a hash of the parent's magic
 // and the number of the parent's splits and growths so far.
 // Source: ncclCommGrow() in init.cc, bootstrapGetUniqueId() in bootstrap.cc of 2.29.2, 2.29.7 and 2.30.
 #pragma once

@@ -237,7 +237,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     } else {
       result = real(arguments...);
     }
-    // False if close_left_calls() has closed the event, which looked abandoned.
+    // outermost() is false if close_left_calls() has closed the event, which looked abandoned.
     if (!scope.outermost()) record.event = nullptr;
     Communicator* made = nullptr;
     if constexpr (makes_communicator(kBehavior)) {

@@ -9,7 +9,7 @@
 
 namespace profshim::nvtx {
 
-/// A wchar_t message as UTF-8. The buffer exceeds kMaxName, so that the recorder reports longer messages.
+/// A wchar_t message as UTF-8. The buffer exceeds kMaxName, so that the recorder reports too long messages.
 struct WideText {
   char bytes[spool::kMaxName + 8];
   std::string_view view;

@@ -34,7 +34,7 @@ inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
   return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
 }
-/// Starts the range in the chained tool with `next`, null if impossible. Returns the id for the job.
+/// Starts the range in the chained tool with `next` (null = the tool cannot). Returns the id for the job.
 template <class Next, class... Args>
 nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
   if (next == nullptr) return public_id(own);

@@ -13,7 +13,8 @@ inline constexpr unsigned kCoreSlots = NVTX_CBID_CORE_SIZE;
 inline constexpr unsigned kCore2Slots = NVTX_CBID_CORE2_SIZE;
 inline constexpr unsigned kPayloadSlots = 64;
 
-// The tool's functions; null = none. attach() writes them before an NVTX copy calls our callbacks.
+// The tool's functions; null = none. attach() and attach_extension() write them before an NVTX copy calls our
+// callbacks.
 extern constinit NvtxFunctionPointer core[kCoreSlots];
 extern constinit NvtxFunctionPointer core2[kCore2Slots];
 extern constinit NvtxFunctionPointer sync_create;
@@ -30,7 +31,7 @@ void attach_extension(nvtxExtModuleInfo_t* module);
 
 nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);
 
-/// Does nothing if no slot is free near home_of(chained): our range then stays unfinished.
+/// Does nothing if no slot is free: our range then stays unfinished.
 void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own);
 nvtxRangeId_t take_range_id(nvtxRangeId_t chained);
 

@@ -62,7 +62,7 @@ const char* copy(const char* text) { return text == nullptr ? "" : copy(std::str
 template <class T>
 void push_front(std::atomic<T*>& head, T* node) {
   node->next = head.load(std::memory_order_relaxed);
-  // Pairs with the acquire loads of searches.
+  // Release: pairs with the acquire loads of searches.
   while (!head.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }

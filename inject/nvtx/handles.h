@@ -78,7 +78,7 @@ void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 
 // The next three functions need an active session.
 
-/// The first call writes the definition.
+/// The first call for a domain writes its definition.
 std::uint32_t define_domain(Domain& domain);
 void define_category(Domain& domain, std::uint32_t number);
 /// Interns the text at its first use: strings may be registered before the session.

@@ -6,7 +6,7 @@ namespace profshim::nvtx {
 /// forwards NVTX calls to that tool. Library's constructor only.
 void set_injection_path(const char* own_path);
 
-/// Reports a problem if another tool gets the NVTX calls.
+/// Registers range_cost(). Reports a problem if NVTX ranges cannot be recorded.
 void on_activate();
 
 }  // namespace profshim::nvtx

@@ -13,7 +13,7 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// Flag in NvtxArgs::reserved[0] of an open range: a step marker. reserved[1] is the level. pop() zeroes both.
+/// Flag in NvtxArgs::reserved[0] of an open range: a step marker. reserved[1] is the nesting level. pop() zeroes both.
 enum : std::uint8_t { kIsMarker = 1 };
 
 /// Step and epoch markers are recorded even if the spec wants no other ranges.
@@ -67,7 +67,7 @@ void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
 
-/// Call after committing the marker's range: this may close the window.
+/// Call after committing the marker's range: the step boundary may close the window.
 void marker_ended(Ticks now, StringId name) {
   if (!steps_at_end()) return session::step_marker_ended(now);
   std::optional<std::int64_t> number;
@@ -103,7 +103,7 @@ void begin_at(Event& event, Ticks now) {
 }
 
 bool is_range(const Event& event, std::uint32_t domain) {
-  // kNone: a placeholder. No other layer leaves an open call with this hook.
+  // kNone: a placeholder. Open calls of other layers have a hook.
   return (event.hook == HookId::kNvtxRange || event.hook == HookId::kNone) && event.begin != 0 &&
          event.nvtx.domain == domain;
 }
@@ -136,10 +136,10 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
 /// Slot of a start/end range. `id` 0 = free. The thread whose compare-and-swap on `id` succeeds owns the slot.
 struct StartedRange {
   std::atomic<std::uint64_t> id;
-  Event* event;     // in the spool; null for a step marker that is not recorded
+  Event* event;     // in the spool; null = not recorded
   StringId marker;  // 0 = no step marker
 };
-/// Bit of `id` while start() or end() uses the slot. No public id has this bit.
+/// Bit of `id` while start() or end() uses the slot. The job's ids never have this bit.
 constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};

@@ -11,7 +11,8 @@ constexpr char kConstruct[] = "_ZN2at14RecordFunctionC1ENS_11RecordScopeE";
 constexpr char kDestruct[] = "_ZN2at14RecordFunctionD1Ev";
 constexpr std::size_t kRoom = 16384;  // more than any at::RecordFunction
 
-// kEnable acts on the calling thread only. kEmpty: up to 2.3, and since. The other symbols: 1.13 to 2.x.
+// kEnable acts on the calling thread only. kEmpty[0] is for PyTorch up to 2.3, kEmpty[1] for later,
+// others for 1.13 to 2.x.
 constexpr char kEnable[] = "_ZN2at20enableRecordFunctionEb";
 constexpr char kOperator[] = "_ZN2at4_ops4neg_4callERNS_6TensorE";
 constexpr const char* kEmpty[] = {

@@ -4,7 +4,6 @@
 
 namespace profshim::torch {
 
-/// Any thread.
 bool is_process_group(const void* address);
 
 /// Returns 0 if the group is unknown. A null `address` means the only group with several members. Any thread.

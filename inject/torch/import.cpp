@@ -9,7 +9,7 @@
 #include "operators.h"
 #include "profshim/session.h"
 
-// Another library may export this name, so all arguments pass through. Called with Python's GIL.
+// Another library may export this name, so all arguments pass through.
 extern "C" [[gnu::visibility("default")]] void* initModule(void* a, void* b, void* c, void* d, void* e, void* f) {
   using Function = void* (*)(void*, void*, void*, void*, void*, void*);
   // A later call is for another library's function.

@@ -68,7 +68,8 @@ struct Tensor {
   std::string_view type;
 };
 
-// Bits of c10::TensorImpl. A tensor that computes its sizes (symbolic, nested, Python subclass) does not store sizes.
+// Bits of c10::TensorImpl (Layout::policy; kPython: the next byte). A tensor that computes its sizes (symbolic, nested,
+// Python subclass) does not store sizes.
 inline constexpr std::uint8_t kOwnSizesAndStrides = 0x0c, kOwnSizes = 0x08, kSymbolic = 0x10, kPython = 0x18;
 inline constexpr std::int64_t kMaxDims = 64, kInlineDims = 5;
 

@@ -103,7 +103,10 @@ void find_layout(const void* address) {
   if (dladdr(address, &library) == 0 || library.dli_fname == nullptr) return;
   char release[64], text[192];
   if (!release_of(library.dli_fname, release, sizeof release)) {
-    recorder::problem("torch", "the release of PyTorch is unknown: its operators have names and times only");
+    recorder::problem(
+        "torch",
+        "the release of PyTorch is unknown (no version.py or build-version in its folder): its operators have names "
+        "and times only");
     return;
   }
   std::snprintf(text, sizeof text, "\"%s\"", release);

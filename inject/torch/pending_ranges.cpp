@@ -11,7 +11,7 @@ struct PendingRange {
   const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// End of a range that is not pending yet, or was not recorded. make_pending() distinguishes by the time.
+/// End of a range that is not pending yet, or was not recorded. make_pending() distinguishes these by the time.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;

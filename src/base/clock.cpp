@@ -19,7 +19,7 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 
 namespace {
 
-// Anchors of a damaged spool may have any values.
+// Clamps: a damaged spool may hold any numbers.
 std::int64_t within(__int128 ns, std::int64_t lowest) {
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
   return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);

@@ -74,7 +74,8 @@ const std::vector<std::string_view>& pattern_variables() {
 }
 
 std::string check_pattern(std::string_view pattern, bool is_folder) {
-  if (pattern.empty()) return is_folder ? "the folder is empty" : "the file name is empty";
+  if (pattern.empty())
+    return is_folder ? "the path is missing; write \".\" for the current folder" : "the file name is missing";
   if (is_cloud_address(pattern)) {
     return "traces are written to a local folder, not to an address like \"" + std::string(pattern.substr(0, 60)) +
            "\"; copy them after the job";

@@ -60,7 +60,7 @@ Value name_sets(const Value& a, const Value& b, CombineMode mode) {
   return make_list(std::move(out));
 }
 
-/// An empty intersection is an error: it never falls back to the default.
+/// Reports an empty intersection as an error instead of using the default.
 Given combined(const Given& earlier, const Given& later, Combine kind, CombineMode mode,
                std::vector<Problem>& problems) {
   Given out = later;
@@ -80,8 +80,9 @@ Given combined(const Given& earlier, const Given& later, Combine kind, CombineMo
   }
   // An intersection of exclusions may be empty.
   if (nothing && later.key != "process.exclude") {
-    problems.push_back(problem_of(later, "has nothing in common with " + earlier.origin,
-                                  "include.combine = \"intersection\" keeps only values that all files contain"));
+    problems.push_back(problem_of(
+        later, "has nothing in common with " + earlier.origin,
+        "include.combine = \"intersection\" keeps only values that all files contain; change one of these values"));
     return later;
   }
   return out;
@@ -94,7 +95,7 @@ void apply(Settings& settings, const std::vector<Given>& later, CombineMode mode
   const auto cycle = std::find_if(later.begin(), later.end(), [](const Given& g) { return is_cycle_key(g.key); });
   if (steps != later.end() && cycle != later.end()) {
     problems.push_back(problem_of(*steps, "cannot be given together with " + cycle->key,
-                                  "a schedule is either a list of steps or a cycle"));
+                                  "a schedule is a list of steps or a cycle; remove one of the two"));
   } else if (steps != later.end()) {
     std::erase_if(settings, [](const auto& entry) { return is_cycle_key(entry.first); });
   } else if (cycle != later.end()) {

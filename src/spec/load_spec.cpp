@@ -44,7 +44,8 @@ std::string read_spec_file(const std::string& path, std::string& text) {
   if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + std::strerror(errno);
   if (S_ISDIR(s.st_mode)) return "is a folder, not a spec";
   if (!S_ISREG(s.st_mode)) return "is not a regular file";
-  if (s.st_size > static_cast<off_t>(kLargestSpec)) return "is larger than 128 KiB; a spec is smaller";
+  if (s.st_size > static_cast<off_t>(kLargestSpec))
+    return "is larger than 128 KiB, the limit of a spec; is this file a spec?";
   int error = 0;
   return read_file(path, text, error) ? "" : std::string("cannot be read: ") + std::strerror(error);
 }
@@ -132,7 +133,7 @@ class Loader {
     const std::string identity = identity_of(path);
     if (std::find(open_files_.begin(), open_files_.end(), identity) != open_files_.end())
       return refuse("includes itself");
-    if (open_files_.size() >= kDeepestInclude) return refuse("is included too deeply");
+    if (open_files_.size() >= kDeepestInclude) return refuse("is not read: includes may be at most 16 deep");
     if (++files_read_ > kMostFiles) return refuse("is not read: a spec may include at most 64 files");
     std::string text;
     if (const std::string why = read_spec_file(path, text); !why.empty()) return refuse(why);
@@ -208,7 +209,7 @@ class Loader {
       if (!out_.spec.schedule.steps.empty() && is_cycle_key(row.key))
         origin.origin = "not used: schedule.steps is given";
       if (origin.origin == "default" && out_.spec.steps.source == StepSource::kCudaProfilerApi && is_cycle_key(row.key))
-        origin.origin = "default with cuda_profiler_api";
+        origin.origin = "default with steps.source = \"cuda_profiler_api\"";
       out_.origins.push_back(std::move(origin));
     }
   }

@@ -15,7 +15,6 @@ namespace {
 using Node = RankExpression::Node;
 using Kind = Node::Kind;
 
-/// Bounds the cost of a hostile text.
 constexpr std::size_t kMostNodes = 1024;
 constexpr int kDeepestNesting = 64;
 constexpr std::int64_t kLargestRank = std::numeric_limits<std::int32_t>::max();
@@ -54,7 +53,7 @@ class Parser {
     return true;
   }
   void push(Node node) {
-    if (out_.size() >= kMostNodes) return fail("the expression is too long");
+    if (out_.size() >= kMostNodes) return fail("the expression is too long; write ranges such as 0-15");
     out_.push_back(std::move(node));
   }
   void push(Kind kind) {

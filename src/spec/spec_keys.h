@@ -30,7 +30,7 @@ struct KeyRow {
 const std::vector<KeyRow>& key_rows();
 const KeyRow* find_row(std::string_view key);
 std::string_view table_of(std::string_view key);
-/// True for keys of a cycle (schedule.wait, ...).
+/// Keys of a cycle: schedule.wait, ...
 bool is_cycle_key(std::string_view key);
 
 }  // namespace profshim::spec

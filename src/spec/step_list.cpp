@@ -77,7 +77,8 @@ bool read_steps(const Value& value, std::vector<StepRange>& out, Refusal& refusa
       if (!read_text_entry(entry, ranges, refusal)) return false;
     } else if (entry.kind == Value::Kind::kInteger) {
       if (entry.integer < 0) return refuse(refusal, entry, "a step cannot be negative");
-      if (entry.integer > kLargestNumber) return refuse(refusal, entry, "the step is too large");
+      if (entry.integer > kLargestNumber)
+        return refuse(refusal, entry, "a step cannot be larger than 9007199254740992");
       ranges.push_back({entry.integer, entry.integer});
     } else {
       return refuse(refusal, entry, "an entry must be a step or a range, not " + std::string(describe_kind(entry)));

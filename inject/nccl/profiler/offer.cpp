@@ -23,7 +23,7 @@ namespace {
 constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN", kReserved[] = "PROFSHIM_NCCL_PLUGIN";
 static_assert(sizeof kVariable == sizeof kReserved);
 constexpr std::size_t kReservedLength = sizeof kReserved - 1;
-/// First NCCL_VERSION_CODE with interface v4, and first that searches the network plugin.
+/// First NCCL_VERSION_CODE with interface v4, first that searches the network plugin.
 constexpr int kFirstVersion = 22700, kSearchesNetworkPlugin = 22800;
 /// NCCL truncates longer plugin names (MAX_STR_LEN in plugin_open.cc).
 constexpr std::size_t kMaxPath = 253;
@@ -144,7 +144,9 @@ bool can_offer() {
     report_unavailable(
         "the program has removed or replaced the environment variable PROFSHIM_NCCL_PLUGIN, which profshim needs");
   } else if (std::strlen(own_path()) > kMaxPath) {
-    report_unavailable("the path of libprofshim.so is longer than the 253 bytes that NCCL accepts");
+    report_unavailable(
+        "the path of libprofshim.so is longer than the 253 bytes that NCCL accepts (install profshim under a shorter "
+        "path)");
   } else if (open_plugin(nccl, "libnccl-profiler.so") != nullptr) {
     report_unavailable(
         "NCCL loads the job's profiler plugin libnccl-profiler.so (NCCL_PROFILER_PLUGIN=PATH/libprofshim.so selects "
@@ -165,7 +167,7 @@ void decide() {
   if (set[0] == 0) {
     if (!can_offer()) return;
   } else if (!is_own_path(set)) {
-    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s (unset this variable)", set);
+    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s (remove it from the environment or nccl.conf)", set);
   }
   detail::offered.store(true, std::memory_order_relaxed);  // read by this thread and by threads that NCCL starts later
   if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);
@@ -176,7 +178,7 @@ constinit std::atomic<bool> decided{false};
 }  // namespace
 
 void reserve_variable(const char* own_path) {
-  // If NCCL_PROFILER_PLUGIN is set, perhaps by a recording parent, `entry` serves own_path() only.
+  // If NCCL_PROFILER_PLUGIN is set, perhaps by a recording parent process, `entry` serves own_path() only.
   const bool is_set = std::getenv(kVariable) != nullptr;
   std::snprintf(entry, sizeof entry, "%s=%s", kReserved, own_path);
   if (!is_set) putenv(entry);
@@ -196,7 +198,7 @@ void check_loaded() {
   if (!detail::offered.load(std::memory_order_relaxed) || detail::loaded.exchange(true, std::memory_order_relaxed)) {
     return;
   }
-  report_unavailable("NCCL did not load profshim as its profiler plugin; NCCL_DEBUG=INFO says why");
+  report_unavailable("NCCL did not load profshim as its profiler plugin (set NCCL_DEBUG=INFO to see why)");
 }
 
 }  // namespace profshim::nccl::profiler

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t kRecording = recorder::kArmed | recorder::kNccl;
 
-/// Handle for objects without data: NCCL would stop reporting an object with a null handle.
+/// Handle of communicators and plans: NCCL would report nothing for a null handle.
 constinit char dummy = 0;
 
 const Event* recorded_call() {

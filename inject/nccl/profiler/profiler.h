@@ -9,9 +9,10 @@ namespace profshim::nccl::profiler {
 /// if the spec enables the plugin and the job has none.
 void offer();
 
-/// Call after ncclCommInit*: reports if NCCL did not load the plugin.
+/// Call after ncclCommInit*: logs a problem if NCCL did not load the plugin.
 void check_loaded();
 
+/// Library's constructor only.
 void reserve_variable(const char* own_path);
 
 namespace detail {

@@ -22,7 +22,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// `offsets` has values up to the current entry.
+/// `offsets`: set for entries up to the one being read.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;

@@ -12,7 +12,7 @@ inline constexpr std::size_t kMaxString = 1024;  // bytes
 inline constexpr std::size_t kMaxEntries = 256;  // of a schema; a larger schema is rendered without entries
 
 inline constexpr std::string_view kTruncated = "\"...\":true";
-/// Bytes of the text that are reserved for end_object().
+/// JSON bytes reserved for end_object().
 inline constexpr std::size_t kClosing = 64;
 // At worst, every level ends with a comma, kTruncated and a bracket.
 static_assert((kMaxDepth + 1) * (kTruncated.size() + 2) <= kClosing);

@@ -15,7 +15,8 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-/// write_field() returns false if the field does not fit, other functions if the value is missing or out of bounds.
+/// write_field() returns false if the field does not fit, other functions if the value is missing, out of bounds or
+/// nested too deeply.
 class Renderer {
  public:
   Renderer(const Domain& domain, JsonText& json, EventMessage& message)
@@ -55,7 +56,7 @@ class Renderer {
     return true;
   }
 
-  /// `selected`: number of the member to write of a union without a selector.
+  /// `selected`: index of the member to write, for a union without an internal selector.
   bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
     if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
     if (depth == 0) return false;

@@ -175,8 +175,8 @@ void start_memory() {
   if (inject::resolve_in(kAddCallback, Layer::kTorch) != nullptr && real_new.get() == nullptr) {
     recorder::problem(
         "torch",
-        "capture.profile_memory: this PyTorch does not report memory as the supported releases do: memory "
-        "events may be missing");
+        "capture.profile_memory: memory events may be missing: this PyTorch reports memory differently from the "
+        "supported releases (1.13 to 2.15)");
   }
   void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {

@@ -164,7 +164,7 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// A Python call's pickle follows a byte 0 or 1 (asynchronous); no pickle begins with these bytes. Source:
+/// A Python call's pickle follows a byte: 1 if asynchronous, else 0. No pickle begins with these bytes. Source:
 /// torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);

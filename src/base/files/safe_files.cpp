@@ -105,7 +105,7 @@ bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::str
   text.clear();
   error = 0;
   if (!fd) error = errno;
-  // Also checked in the loop: the file may grow.
+  // The loop checks again: the file may grow.
   if (fd && static_cast<std::uint64_t>(file.st_size) > most_bytes) error = EFBIG;
   char block[16384];
   while (error == 0) {

@@ -1,7 +1,7 @@
 // Decides whether log lines may go to descriptor 2 if the job replaced it. Ray's workers and daemons put a log there,
 // but a program that closed stderr may get a data file. Descriptor 2 is a log if it is open for writing and is one of:
 //
-//     a regular file   named *.err, *.log, *.err.1 or *stderr*; or named *.out and also descriptor 1 (nohup)
+//     a regular file   not deleted: *.err, *.log, *.err.1 or *stderr*; or *.out and also descriptor 1 (nohup)
 //     a pipe           with room for the line, if descriptors 0 and 1 are open and neither is its other end
 //     a terminal       /dev/pts/N, /dev/tty or /dev/console
 //

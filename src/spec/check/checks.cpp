@@ -104,7 +104,8 @@ class Checks {
           error("steps.pattern", "steps.source", "steps.source = \"collective\" needs the name of a collective",
                 "write steps.pattern = \"MPI_Allreduce\"");
         } else if (!pattern_is_a_collective()) {
-          error("steps.pattern", "steps.source", "profshim records no function of that name", near_collective());
+          error("steps.pattern", "steps.source", "matches no MPI or NCCL function that profshim records",
+                near_collective());
         }
         break;
       case StepSource::kTime:

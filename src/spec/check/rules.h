@@ -1,4 +1,3 @@
-// The value of check.rule is a list of tables ([[check.rule]]).
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-/// An unclosed string or comment ends where the TOML parser would end it.
+/// Returns the end of the string or comment at `at`, else `at`. Unclosed ones end where the TOML parser ends them.
 std::size_t skip_quoted(std::string_view text, std::size_t at) {
   const char quote = text[at];
   if (quote == '#') return std::min(text.find('\n', at), text.size());
@@ -66,8 +66,8 @@ std::optional<Problem> check_text(std::string_view text, const std::string& name
   if (text.size() > kLargestSpec) {
     Problem problem;
     problem.file = name;
-    problem.message = "the text is larger than 128 KiB";
-    problem.hint = "a spec is smaller";
+    problem.message = "the text is larger than 128 KiB, the limit of a spec";
+    problem.hint = "is this text a spec?";
     return problem;
   }
   for (std::size_t at = 0; at < text.size();) {
@@ -75,7 +75,7 @@ std::optional<Problem> check_text(std::string_view text, const std::string& name
     if (length == 0) return problem_at(text, at, name, "not valid UTF-8", "save the file as UTF-8");
     const auto byte = static_cast<unsigned char>(text[at]);
     if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f) {
-      return problem_at(text, at, name, "a control character", "remove this character; a spec is plain text");
+      return problem_at(text, at, name, "a spec cannot hold a control character", "remove this character");
     }
     at += length;
   }

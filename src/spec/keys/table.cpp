@@ -1,4 +1,4 @@
-// Every key of a spec, in the order of config/reference.toml. A new key needs a row here and a member of Spec.
+// Every key of a spec, in the order of config/reference.toml.
 #include <cstdint>
 #include <iterator>
 
@@ -21,7 +21,6 @@ std::string check_run_name(const std::string& text) {
   return "";
 }
 
-/// Refuses a bare word, which is probably a log level.
 std::string check_log(const std::string& text) {
   if (text.empty()) return "a destination is missing; write \"stderr\" or a path";
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -267,12 +266,12 @@ std::vector<KeyRow> limit_keys() {
           "limits.on_limit",
           {{"close_window", OnLimit::kCloseWindow}, {"drop_new", OnLimit::kDropNew}, {"drop_old", OnLimit::kDropOld}},
           [](Spec& s) -> OnLimit& { return s.limits.on_limit; },
-          "if there is no memory for more events: close the window and save it, drop the newest events, or drop the "
+          "if limits.host_memory is used up: close the window and save it, drop the newest events, or drop the "
           "oldest"),
       text_row(
           "limits.spool_folder", "path", [](Spec& s) -> std::string& { return s.limits.spool_folder; },
-          "folder of the spools, which hold events until they are written; empty = /dev/shm. On a disk, a full "
-          "copy-on-write file system may end the job (SIGBUS), and a slow disk may stall it"),
+          "folder of the spools, profshim's buffer files of events that are not written yet; empty = /dev/shm. On a "
+          "disk, a full copy-on-write file system may end the job (SIGBUS), and a slow disk may stall it"),
   };
 }
 

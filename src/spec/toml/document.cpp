@@ -21,7 +21,7 @@ std::string_view line_of(std::string_view text, int line) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-/// After check_syntax(), a refusal nearly always means that a key or a table is given twice.
+/// After check_syntax(), a refusal of the library nearly always means that a key or a table is given twice.
 Problem refused(const TomlRefusal& refusal, std::string_view text, const std::string& name) {
   const std::string_view line = line_of(text, refusal.place.line);
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());

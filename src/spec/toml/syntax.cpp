@@ -60,7 +60,8 @@ class Scanner {
   bool end_of_line() {
     if (peek() == '#') at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
     if (done()) return true;
-    if (peek() == '\r' && peek(1) != '\n') return fail(at_, "a carriage return without a newline");
+    if (peek() == '\r' && peek(1) != '\n')
+      return fail(at_, "a carriage return without a newline (save the file with Unix line ends)");
     at_ += peek() == '\r' ? 2 : 1;
     return true;
   }
@@ -209,7 +210,8 @@ class Scanner {
         return true;
       }
       if (!lines && (peek() == '\n' || peek() == '\r')) break;
-      if (peek() == '\r' && peek(1) != '\n') return fail(at_, "a carriage return without a newline");
+      if (peek() == '\r' && peek(1) != '\n')
+        return fail(at_, "a carriage return without a newline (save the file with Unix line ends)");
       if (peek() == '\\' && quote == "\"") {
         if (!escape(lines)) return false;
       } else {

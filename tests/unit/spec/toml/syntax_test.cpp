@@ -143,7 +143,7 @@ TEST(TomlSyntax, ReportsPlaceAndReason) {
        "quotes"},
       {"a = \"\\u12\"", "s:1:6: not valid TOML: \"\\u\" needs 4 hexadecimal digits"},
       {"a = \"\\U00110000\"", "s:1:6: not valid TOML: \"\\U00110000\" is not a Unicode character"},
-      {"a = 1\r", "s:1:6: not valid TOML: a carriage return without a newline"},
+      {"a = 1\r", "s:1:6: not valid TOML: a carriage return without a newline (save the file with Unix line ends)"},
   };
   for (const auto& row : rows) EXPECT_EQ(mistake_in(row.text), row.line) << row.text;
 }
