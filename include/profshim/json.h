@@ -1,4 +1,4 @@
-// Reads and writes small JSON texts. Not for hooks: allocates.
+// Reads and writes small JSON texts. Allocates: not for hooks.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ bool json_leaves(std::string_view json, const std::function<void(std::string_vie
 
 /// Returns the elements as JSON texts; none if `json` is not a list.
 std::vector<std::string> json_elements(std::string_view json);
-/// Returns a member as JSON text; "" if there is none.
+/// Returns a member as JSON text; "" = none.
 std::string json_part(std::string_view json, std::string_view key);
 
 }  // namespace profshim

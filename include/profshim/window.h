@@ -21,13 +21,13 @@ struct StepRange {
 /// The steps to record: a cycle (the six arguments of torch.profiler.schedule) or a list.
 struct Schedule {
   std::int64_t skip_first = 10, wait = 0, warmup = 1, active = 3, repeat = 1, skip_first_wait = 0;
-  std::vector<StepRange> steps;  // replaces the cycle if not empty; sorted, disjoint; adjacent merged if continuous
+  std::vector<StepRange> steps;  // replaces the cycle unless empty; sorted, disjoint; no adjacent ranges if continuous
   bool continuous = true;        // false: one window per listed step
 
   Action action_of(std::int64_t step) const;
   /// True if neither `step` nor a later one is recorded.
   bool over(std::int64_t step) const;
-  /// Returns the first recorded step >= `step`, if any.
+  /// Returns the first recorded step >= `step`.
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
 };
 

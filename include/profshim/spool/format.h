@@ -100,8 +100,8 @@ struct Window {
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
   std::atomic<Ticks> end;                    // 0 while open
-  std::uint64_t first_mark;                  // StepMarks stored before the window's first; kNoMark without steps
-  std::uint64_t end_mark;                    // StepMarks stored before the one that closes the window
+  std::uint64_t first_mark;                  // StepMarks before the window's first; kNoMark without steps
+  std::uint64_t end_mark;                    // StepMarks before the window's end
   std::uint64_t dropped_before;              // events that the process had lost when the window opened
   std::atomic<std::uint64_t> dropped_after;  // ... when it closed
   std::atomic<Ticks> last_step_end;          // end of the last step's marker range; 0 = none
@@ -197,7 +197,7 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // foreign: on other threads than step_tid, ignored
-  std::atomic<std::uint64_t> dropped;  // by limits.on_limit = "drop_old"; recorder::dropped() adds the other losses
+  std::atomic<std::uint64_t> dropped;  // events dropped by on_limit = "drop_old"; recorder::dropped() adds other losses
   ThreadlessCount threadless[kThreadlessCounts];
 };
 
