@@ -1,4 +1,4 @@
-// For `profshim verify` and the table [check] of a spec.
+// Checks traces for `profshim verify` and a spec's [check].
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,9 @@ inline constexpr std::size_t kMostFrames = 256;
 inline constexpr std::size_t kMostBytes = sizeof(Header) + kMostFrames * (sizeof(StringId) + sizeof(std::uint64_t));
 
 /// Reports a problem for each kind of stack (Python, native) that the spec asks for but that cannot be taken. Returns
-/// false if none can. Call once recorder::intern() works.
+/// false if none can. Call after recorder::intern() works.
 bool prepare(const Spec& spec);
-/// Writes kModule definitions for files mapped since the last define_modules(). Slow (reads /proc/self/maps).
+/// Writes kModule definitions for code mapped since the last define_modules(). Slow (reads /proc/self/maps).
 void define_modules();
 
 // Call capture() and capture_operator() only while recorder::kStacks is set. Both return 0 if there is no stack, take
@@ -30,7 +30,8 @@ void define_modules();
 
 /// For MPI and NCCL functions and RPCs.
 StringId capture();
-/// For PyTorch operators and ranges: captures each capture.stack_every-th of `thread` and all of torch.distributed.
+/// For PyTorch operators and ranges: captures each capture.stack_every-th on `thread`, and all communication of
+/// torch.distributed.
 StringId capture_operator(spool::Thread& thread, const char* name);
 
 }  // namespace profshim::call_stack

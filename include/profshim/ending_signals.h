@@ -23,7 +23,7 @@ std::int64_t arrived_at_ns();
 /// Ends the process by the first caught signal. Returns only if a debugger discards the signal. Thread-safe.
 void end_process();
 
-/// Blocks the caught signals on the thread that begins or ends the recording, since the handler may hold that thread.
+/// Blocks the caught signals on the thread that begins or ends the recording, since the handler may stop that thread.
 /// look() treats pending signals as caught.
 class Blocked {
  public:

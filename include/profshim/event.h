@@ -29,7 +29,7 @@ enum class HookId : std::uint16_t {
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
   kContinuation,    // extends the thread's previous event (MPI_Sendrecv: the receive)
   kNcclTask,        // NCCL launches an operation (instant, on any thread); args: nccl_task
-  // From CUPTI, up to kCudaMemory, in runs with the tid spool::kDeviceTid. args: gpu, except for kCudaApi.
+  // From CUPTI, up to kCudaMemory; RunHeader::tid is spool::kDeviceTid. args: gpu, except for kCudaApi.
   kCudaApi,  // runtime or driver API call; args: api
   kKernel,   // continuation: kernel
   kMemcpy,
@@ -82,7 +82,7 @@ struct MpiArgs {
   std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// Arguments of kMpiPolls: each poll extends it until the thread records another event.
+/// Arguments of kMpiPolls: each poll extends the event until the thread records another.
 struct PollArgs {
   static constexpr int kFunctions = 3;
   Ticks in_calls;  // time inside the polls
@@ -223,8 +223,8 @@ inline constexpr std::int64_t kNoRpcId = -1;
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released
-  std::uint64_t allocated;    // bytes on the device afterwards; on the CPU only blocks that profshim saw
-  std::uint64_t reserved;     // bytes that the allocator holds
+  std::uint64_t allocated;    // bytes in use on the device afterwards; on the CPU only blocks that profshim saw
+  std::uint64_t reserved;     // bytes that the allocator holds, used or free
   std::int16_t device_type;   // c10::DeviceType
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;

@@ -1,4 +1,4 @@
-// For small JSON texts. Not for hooks.
+// Reads and writes small JSON texts. Allocates: not for hooks.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ bool valid_json(std::string_view json);
 /// "{}"). Returns false if the text is not JSON.
 bool json_leaves(std::string_view json, const std::function<void(std::string_view path, const JsonValue& value)>& leaf);
 
-/// Returns the elements as JSON texts; nothing if `json` is not a list.
+/// Returns the elements as JSON texts; none if `json` is not a list.
 std::vector<std::string> json_elements(std::string_view json);
-/// Returns a member as JSON text; "" if there is none.
+/// Returns a member as JSON text; "" = none.
 std::string json_part(std::string_view json, std::string_view key);
 
 }  // namespace profshim

@@ -10,13 +10,12 @@ namespace profshim::recorder {
 
 enum class Bound : std::uint8_t { kHostMemory, kCgroup, kAddressSpace, kMachine, kFileSystem };
 inline constexpr std::size_t kBounds = 5;
-/// Returns a phrase for messages.
 const char* reason_of(Bound bound);
 
 struct Room {
   std::uint64_t bytes = 0;               // that the recording may hold
   Bound bound = Bound::kHostMemory;      // sets `bytes`
-  std::optional<Bound> pressed_by = {};  // the bound that leaves the job less than the recording holds, if any
+  std::optional<Bound> pressed_by = {};  // bound that leaves the job less than all recordings hold, if any
 };
 
 class MemoryRoom {

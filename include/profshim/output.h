@@ -29,8 +29,8 @@ std::string expand(std::string_view pattern, const NameValues& values);
 /// Returns profile.run_name, or a name from program and job, as a safe path component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
 
-/// If the patterns of folder and file do not distinguish ranks or windows, appends "-rank3" or "-w2" to the name and to
-/// `added`.
+/// If the patterns of folder and file do not distinguish ranks or windows, appends "-rank3" or "-w2" to name and
+/// `added`. Sets the ending .gz by output.gzip.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
 /// Returns "a/x_part2.pt.trace.json" for "a/x.pt.trace.json" and "_part2".

@@ -50,7 +50,7 @@ void close_left_calls(spool::Thread& thread, Layer layer);
 inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
-/// Returns the begin of the last step or window. Earlier events must not be extended.
+/// Returns the begin of the last step or window. A kMpiPolls event that began earlier must not be extended.
 inline Ticks last_boundary() { return detail::last_boundary.load(std::memory_order_relaxed); }
 
 /// Registers the calling thread at its first call. Null if the thread table is full. Call only if mode() != 0.
@@ -67,8 +67,8 @@ inline void lose_event(std::uint32_t wanted) {
   if (mode_has(kArmed | wanted)) detail::count_threadless();
 }
 
-/// Returns the slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted). A
-/// signal handler may fill the run between next_slot() and publish(): `next` may then lie behind chunk_end.
+/// Returns the slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted as
+/// lost). A signal handler may fill the run between next_slot() and publish(): `next` may then lie behind chunk_end.
 inline Event* next_slot(spool::Thread& t) {
   if (__builtin_expect(t.next >= t.chunk_end, 0) && !detail::next_chunk(t)) return nullptr;
   return t.next;
@@ -158,12 +158,12 @@ class LayerScope {
 };
 
 /// Returns a slot for an operation that may end on another thread. Set `begin` last: from then until release_pending(),
-/// traces show the operation as unfinished. Lock-free. Null if all slots are in use (counted).
+/// traces show the operation as unfinished. Lock-free. Null if all slots are in use (counted as lost).
 Event* take_pending();
 void release_pending(Event* slot);
 
 /// Equal texts have equal ids, unless the index is full. Lock-free, no allocation. Cuts a text longer than `limit`.
-/// Returns 0 for "", if mode() is 0, and if the arena is full (counted).
+/// Returns 0 for "", if mode() is 0, and if the arena is full (counted as lost).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
 /// As intern(), for a non-empty C string; faster if the same address often holds the same text.
 StringId intern_literal(const char* text);

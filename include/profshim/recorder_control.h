@@ -20,6 +20,7 @@ struct SpoolSize {
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// Lower bound of limits.host_memory.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
+/// Smallest budget of divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
 /// Divides the budget `host_memory` between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/).
 /// Returns false below kLeastRoom.
@@ -37,7 +38,7 @@ const std::string& path();
 /// Makes tend_pool() ask `room`, which must outlive the recording, before the spool grows. Call after create_spool().
 void watch_room(const MemoryRoom* room);
 
-/// Atomic (release).
+/// Changes mode() atomically (release).
 void set_mode(std::uint32_t set, std::uint32_t clear);
 
 /// Call in a forked child: sets mode() to 0.
@@ -52,12 +53,12 @@ std::uint64_t add_mark(const spool::StepMark& mark);
 /// Takes a lock: not for hooks.
 void add_anchor(const Anchor& anchor);
 
-/// Returns the number of events lost so far.
+/// Returns the events lost so far.
 std::uint64_t dropped();
 /// Returns the number of chunks that the budget allows. Never read a chunk from SpoolHeader::chunk_count on: it may be
 /// a hole of the file, which raises SIGBUS if the file system is full.
 std::uint32_t chunks_in_pool();
-/// Counts events since create_spool(). May miss a run that ends during the call.
+/// Counts events since create_spool(). May miss a run (spool/format.h) that ends during the call.
 std::uint64_t events_committed();
 
 struct PoolState {

@@ -31,7 +31,7 @@ enum class End : std::uint8_t {
   kSignal,    // a signal that ends the process: likewise
 };
 /// Registers a function that learns, on any thread, whether events are recorded (`armed`): at each step and each begin
-/// and end of a window.
+/// and end of a window. Call after activate(), like the next two.
 void call_when_arming(void (*function)(bool armed));
 /// Registers a function that measures the nanoseconds of recording one call of `layer` on a recorder::ScratchThread; <
 /// 0 = unknown. The writer thread calls the function while a window is open.
@@ -59,7 +59,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 /// Call when a step marker's range ends: the last step ends at `at` if no boundary follows.
 void step_marker_ended(Ticks at);
 namespace detail {
-/// One bit per first byte.
+/// Bit N is set if a marker may begin with byte N.
 extern constinit std::uint64_t marker_first_bytes[4];
 }  // namespace detail
 /// Returns false if no step or epoch marker begins with this byte.

@@ -21,13 +21,13 @@ struct StepRange {
 /// The steps to record: a cycle (the six arguments of torch.profiler.schedule) or a list.
 struct Schedule {
   std::int64_t skip_first = 10, wait = 0, warmup = 1, active = 3, repeat = 1, skip_first_wait = 0;
-  std::vector<StepRange> steps;  // used instead if not empty: sorted, disjoint; adjacent ranges merged if continuous
+  std::vector<StepRange> steps;  // replaces the cycle unless empty; sorted, disjoint; no adjacent ranges if continuous
   bool continuous = true;        // false: one window per listed step
 
   Action action_of(std::int64_t step) const;
   /// True if neither `step` nor a later one is recorded.
   bool over(std::int64_t step) const;
-  /// Returns the first recorded step >= `step`, if any.
+  /// Returns the first recorded step >= `step`.
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
 };
 
@@ -43,7 +43,7 @@ class WindowAutomaton {
   explicit WindowAutomaton(const Schedule& schedule) : schedule_(schedule) {}
   /// Call at the boundary that begins `step`.
   Transition on_step(std::int64_t step);
-  /// Call when something else has closed the window. The next window of the schedule opens as usual.
+  /// Call when a limit or cudaProfilerStop has closed the window. The next window of the schedule opens as usual.
   void closed_by_limit();
   bool open() const { return open_; }
 
@@ -67,7 +67,7 @@ class StepCounter {
   explicit StepCounter(const CounterRules& rules) : rules_(rules) {}
   struct Step {
     std::int64_t index;     // 0, 1, ... over the run
-    std::int64_t schedule;  // for Schedule::action_of()
+    std::int64_t schedule;  // argument of Schedule::action_of()
     std::int64_t number;    // from the marker's name, else first + index
   };
   /// Returns nothing if `every` or `min_interval_ns` suppresses the marker.

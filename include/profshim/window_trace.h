@@ -14,7 +14,7 @@ namespace profshim::kineto {
 
 /// CPU use while a window was open, in microseconds. All but `measured_us` are sums over threads or CPUs.
 struct CpuUse {
-  double measured_us = 0;  // between two readings near begin and end of the window
+  double measured_us = 0;  // time between the readings near begin and end of the window
   double waited_us = 0;    // by the job's threads: runnable, but not running
   double process_us = 0;
   double machine_us = 0;  // CPU time of all processes

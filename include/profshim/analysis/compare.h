@@ -79,7 +79,7 @@ struct CompareOptions {
   double tolerance = 0.10;
   double floor_us = 100;
   double alpha = 0.01;
-  /// See rule 5 above; 1 = to twice.
+  /// See rule 5 above; 1 = growth to twice BASE.
   double cpu_noise = 1;
 };
 

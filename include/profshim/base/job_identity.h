@@ -9,7 +9,7 @@ namespace profshim {
 /// Made from the scheduler's job id, the MPI namespace, or the start of the launcher.
 struct JobIdentity {
   std::string key;
-  std::string readable;  // for the default run name: "slurm-4711", "20261121-101502"
+  std::string readable;  // for the default run name: "slurm-4711", "20261121-101502-4242"
   /// Address where ranks on several hosts meet, if the job has no id (torchrun with --master-addr): "node1:29500/16".
   /// Each host then has its own launcher, so `key` covers this host only.
   std::string rendezvous = {};

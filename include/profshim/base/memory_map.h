@@ -12,7 +12,6 @@ struct MemoryMapping {
   bool is_readable = false, is_writable = false, is_executable = false;
   std::string path;  // "" = no file; also "[heap]", "[stack]", ...
 };
-/// Returns false if `line` is no mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
 /// Visits by ascending address. Returns false if /proc is not readable. Thread-safe.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);

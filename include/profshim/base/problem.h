@@ -5,7 +5,7 @@
 
 namespace profshim {
 
-/// Printed as FILE:LINE:COLUMN: KEY: MESSAGE; HINT
+/// Printed as FILE:LINE:COLUMN: KEY: [warning:] MESSAGE; HINT
 struct Problem {
   enum class Severity : std::uint8_t { kError, kWarning };
   Severity severity = Severity::kError;

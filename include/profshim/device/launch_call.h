@@ -10,7 +10,7 @@ constexpr bool is_made_inside(const Event& inner, const Event& outer) {
   return inner.begin >= outer.begin && inner.end <= outer.end;
 }
 
-/// For calls with one correlation id.
+/// Prefers the runtime call. For calls with one correlation id.
 constexpr bool is_launch_rather_than(const Event& call, const Event& other) {
   return call.api.is_runtime > other.api.is_runtime;
 }

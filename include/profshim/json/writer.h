@@ -35,7 +35,7 @@ class JsonWriter {
   JsonWriter& value(const std::optional<Value>& of) {
     return of ? value(*of) : null();
   }
-  /// Keeps bytes that are not UTF-8, such as in a path.
+  /// Keeps bytes that are not UTF-8.
   JsonWriter& bytes(std::string_view text);
   JsonWriter& decimal(double number, int decimals);
   JsonWriter& null() { return raw("null"); }

@@ -34,7 +34,7 @@ bool write_manifest(const std::string& folder, const Manifest& manifest, int fol
 std::vector<Manifest> read_manifests(const std::string& folder);
 
 std::string manifest_text(const Manifest& manifest);
-/// Returns false if `text` is not a manifest. Paths that leave the folder become "".
+/// Paths that leave the folder become "".
 bool parse_manifest(std::string_view text, Manifest& manifest);
 /// A relative path starts at `folder_fd` if >= 0. Returns false if the file is not regular, too large, or no manifest.
 bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);

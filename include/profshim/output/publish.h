@@ -15,7 +15,7 @@ bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t
 /// Nanoseconds that an event costs the job; < 0 = unknown.
 struct EventCosts {
   double of_layer[static_cast<std::size_t>(Layer::kCount)];
-  double memory;
+  double memory;  // of a kTorchMemory event
 };
 
 struct PublishOptions {
@@ -30,7 +30,7 @@ struct PublishOptions {
   /// Called with the trace's inode just before the file gets its final name; then with 0 if the renaming failed.
   std::function<void(std::uint64_t inode)> on_file;
   std::function<bool()> give_up;    // called before each write; true = stop, and the window counts as failed
-  std::mutex* gathering = nullptr;  // locked while events are collected: no chunk may change its owner
+  std::mutex* gathering = nullptr;  // locked while events are collected, so that no chunk is freed
 };
 /// Writes a window as a trace file. If the file exists, tries "_part2", "_part3", ... unless output.overwrite = true.
 /// Keeps a file that a killed process wrote for this window (spool::Window::file).

@@ -25,8 +25,8 @@ enum class RecoverOutcome : std::uint8_t {
   kRecovered,
   kNothing,  // no window had events, or an orphan was removed
   kRunning,
-  kElsewhere,  // another process recovers it, or it is gone
-  kForeign,    // of another user or folder, or not a spool
+  kElsewhere,  // another process recovers the spool, or the spool is gone
+  kForeign,    // of another user or folder, or no regular file
   kFailed
 };
 

@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kMaxAnchors = 32;
 inline constexpr std::uint32_t kMaxPending = 32;
 inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
 #endif
-/// Anchor 0 is kept: it fixes the offset to the wall clock. The newest others form a ring.
+/// Anchor 0 stays in anchors[]: it fixes the offset to the wall clock. The newest others form a ring behind it.
 constexpr std::uint64_t anchor_place(std::uint64_t number) {
   return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
 }
@@ -100,8 +100,8 @@ struct Window {
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
   std::atomic<Ticks> end;                    // 0 while open
-  std::uint64_t first_mark;                  // number of StepMarks stored before the first one; kNoMark without steps
-  std::uint64_t end_mark;                    // ... before the closing one
+  std::uint64_t first_mark;                  // StepMarks before the window's first; kNoMark without steps
+  std::uint64_t end_mark;                    // StepMarks before the window's end
   std::uint64_t dropped_before;              // events that the process had lost when the window opened
   std::atomic<std::uint64_t> dropped_after;  // ... when it closed
   std::atomic<Ticks> last_step_end;          // end of the last step's marker range; 0 = none
@@ -197,7 +197,7 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // foreign: on other threads than step_tid, ignored
-  std::atomic<std::uint64_t> dropped;  // discarded by limits.on_limit = "drop_old"; others: Thread::dropped
+  std::atomic<std::uint64_t> dropped;  // events dropped by on_limit = "drop_old"; recorder::dropped() adds other losses
   ThreadlessCount threadless[kThreadlessCounts];
 };
 

@@ -26,7 +26,7 @@ std::string threads_lost_sentence(const SpoolHeader& h);
 /// Reads a live spool or a spool file. Checks every offset and id in it.
 class View {
  public:
-  /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
+  /// Maps `path` read-only. Returns null and sets `why_not` on failure.
   static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
   /// The caller closes the descriptor.
   static std::unique_ptr<View> open(int fd, std::string& why_not);

@@ -29,7 +29,6 @@ struct ReadEvent {
   std::uint64_t offset = 0;  // byte position in the uncompressed file
 
   bool is(char letter) const { return phase.size() == 1 && phase[0] == letter; }
-  /// 0 if "ph" is not one letter.
   char letter() const { return phase.size() == 1 ? phase[0] : '\0'; }
 };
 struct TraceVisitor {
