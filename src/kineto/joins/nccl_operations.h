@@ -40,7 +40,7 @@ class NcclOperations {
   }
 
  private:
-  static constexpr std::int32_t kInProgress = 7;  // ncclInProgress
+  static constexpr std::int32_t kInProgress = 7;
   /// An operation whose kernel an NCCL thread launches in [begin, end).
   struct Late {
     Ticks begin, end;
