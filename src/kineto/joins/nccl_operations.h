@@ -1,4 +1,4 @@
-// Finds a window's NCCL operations by number (NcclArgs::operation).
+// Finds NCCL operations by number (NcclArgs::operation).
 #pragma once
 
 #include <algorithm>
