@@ -42,7 +42,7 @@ class Attempt {
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// Returns kRecovered once the spool is locked: run() may follow.
+  /// Locks and opens the spool. Returns kRecovered if run() may follow.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns))
