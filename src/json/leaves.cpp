@@ -10,7 +10,7 @@ namespace {
 using Leaf = std::function<void(std::string_view, const JsonValue&)>;
 using Kind = JsonValue::Kind;
 
-// Limits recursion; metadata has a few levels.
+// Limits recursion; metadata has few levels.
 constexpr int kMaxDepth = 64;
 
 bool visit(const rapidjson::Value& value, std::string& path, int depth, const Leaf& leaf);

@@ -7,7 +7,7 @@
 namespace profshim::kineto {
 namespace {
 
-// Limits the definitions' total text: a damaged spool may repeat one long text.
+// Lowest limit for the bytes of all texts: a damaged spool may repeat one long text.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
 // As in Kineto, more than 30 ranks become the first 29, "...", the last. Each event repeats the list, so an

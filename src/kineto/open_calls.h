@@ -11,8 +11,8 @@ namespace profshim::kineto {
 
 class OpenCalls {
  public:
-  /// Copies calls that began in [begin, until). Create it before scanning the chunks: a call that ends in between is
-  /// then seen twice, not missed.
+  /// Copies calls that began in [begin, until). Create before scanning the runs: a call that ends in between is then
+  /// seen twice, not missed.
   OpenCalls(const spool::View& view, Ticks begin, Ticks until);
 
   bool empty() const { return calls_.empty(); }

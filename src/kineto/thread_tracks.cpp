@@ -193,7 +193,7 @@ void ThreadTracks::write_memory(TraceWriter& out, const Event& event, std::int64
   out.write(e);
 }
 
-// As in PyTorch, a collective is written as record_param_comms, with the call itself inside.
+// As in PyTorch, an NCCL operation is written as record_param_comms, with the call inside.
 void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event& event) {
   std::vector<Arg> call_args(e.args.begin(), e.args.end());
   window_.nccl_tasks.add_args(event, call_args);

@@ -20,7 +20,7 @@ class ThreadTracks {
 
  private:
   struct Track {
-    std::int64_t key;  // key in WindowEvents::threads
+    std::int64_t key;  // in WindowEvents::threads
     const ThreadEvents& thread;
     OverflowTracks overflow = {};
   };

@@ -101,8 +101,8 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
   }
 }
 
-// Possible times reach from a second before the window (clock errors) to a minute (late activity) after its end and
-// the newest anchor.
+// Possible times reach from a second before the window (clock errors) to a minute (late activity) after the later of
+// its end and the newest clock anchor.
 WindowSpan WindowEvents::span_until(Ticks until) const {
   const double second = clock.ticks_per_ns() * kSecondNs;
   const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);

@@ -52,9 +52,9 @@ class WindowEvents {
   DeviceAnnotations annotations;
   TorchLinks torch_links;
   TorchCollectives collectives;
-  Ticks memory_until = ~Ticks{0};  // later kTorchMemory is left out (limits.memory_entries)
+  Ticks memory_until = ~Ticks{0};  // kTorchMemory from then on is left out (limits.memory_entries)
   std::uint64_t memory_left_out = 0;
-  bool only_life_cycle = true;  // only calls such as MPI_Init and MPI_Finalize
+  bool only_life_cycle = true;  // has only steps and calls such as MPI_Init
   WindowSummary summary;        // writing the trace sets `events`
 
  private:

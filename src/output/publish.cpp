@@ -98,7 +98,7 @@ int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, boo
   return file.error();
 }
 
-// True if a process wrote this file for the window, but was killed before marking the window.
+// True if a process wrote this file for the window, but was killed before marking the window written.
 bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
                 std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);

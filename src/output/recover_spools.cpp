@@ -42,7 +42,7 @@ class Attempt {
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// Returns kRecovered once the spool is locked: run() may follow.
+  /// Locks and opens the spool. Returns kRecovered if run() may follow.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns))
@@ -147,11 +147,12 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   if (spool.error() == ENOENT) {
     if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
     return end_with(RecoverOutcome::kFailed,
-                    "the spool " + target +
-                        " does not exist: it is on another host (recover there), or was lost when this host restarted");
+                    "profshim's buffer file " + target +
+                        " does not exist: it is on another host (run profshim recover there), or was lost when this "
+                        "host restarted");
   }
   if (spool.error() == EINVAL || spool.error() == ELOOP) {
-    return end_with(RecoverOutcome::kForeign, "skipped: " + path + " is not a spool");
+    return end_with(RecoverOutcome::kForeign, "skipped: " + path + " is not a spool (profshim's buffer file)");
   }
   if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, path + ": " + std::strerror(spool.error()));
   const uid_t us = geteuid();
@@ -183,7 +184,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   };
   SpoolFile spool(path, AT_FDCWD);
   if (spool.error() == ENOENT) return RecoverOutcome::kElsewhere;
-  if (spool.error() == EINVAL) return end_with(RecoverOutcome::kForeign, "not a spool file");
+  if (spool.error() == EINVAL) return end_with(RecoverOutcome::kForeign, "not a spool (profshim's buffer file)");
   if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, std::strerror(spool.error()));
   if (spool.owner() != geteuid())
     return end_with(RecoverOutcome::kForeign, "belongs to another user; run as that user");
@@ -205,7 +206,8 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   }
   fstat(folder.fd.get(), &folder.found);
   if (folder.found.st_uid != geteuid() && !attempt.is_linked_from(folder)) {
-    return end_with(RecoverOutcome::kForeign, "its run folder " + folder.path + " belongs to another user");
+    return end_with(RecoverOutcome::kForeign,
+                    "its run folder " + folder.path + " belongs to another user, and has no link to this file");
   }
   return attempt.run(folder);
 }

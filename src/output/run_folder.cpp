@@ -158,7 +158,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
   }
   if (!replace) return FolderOwner::kOtherRun;
   const std::string owner = recording_into(folder);
-  // The live process may be a rank of this job that has just replaced the file.
+  // The live process may be a rank of this job that has just replaced the identity file.
   if (!owner.empty() && !(read_identity(folder, found) && is_same_job(found.job, wanted))) {
     problem = "another run is recording into " + folder + " (" + owner +
               "): set output.overwrite to \"new\", or choose another output.folder or profile.run_name";
@@ -209,7 +209,8 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
     const int error = create_whole(folder, name, text, now_ns);
     if (error == 0) return true;
     if (error != EEXIST) {
-      found = "cannot be recorded in " + folder + ": " + std::strerror(error);
+      found =
+          "cannot be recorded in " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
       return false;
     }
     Claim present;
@@ -221,7 +222,8 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
     }
     found = describe(present.process);
     if (is_of_other_live_process(present, now_ns)) {
-      found = "is already recorded in " + folder + " by " + found;
+      found = "is already recorded in " + folder + " by " + found +
+              "; if that is another run, set another output.folder or profile.run_name";
       return false;
     }
     remove_claim(opened.get(), name, present.text);

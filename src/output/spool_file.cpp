@@ -86,7 +86,7 @@ bool SpoolFile::copy() {
 std::unique_ptr<spool::View> SpoolFile::view(bool copied, std::string& why_not) {
   if (!copied) return spool::View::open(fd_.get(), why_not);
   if (found_.st_size <= 0 || !copy()) {
-    why_not = "cannot be read";
+    why_not = "cannot be read into host memory";
     return nullptr;
   }
   return spool::View::over(copy_, static_cast<std::size_t>(found_.st_size), why_not);

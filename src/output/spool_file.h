@@ -1,4 +1,4 @@
-// A spool file held open, so that checks, lock, reads and removal apply to the same file.
+// Holds a spool file open, so that all operations apply to the same file.
 #pragma once
 
 #include <sys/stat.h>

@@ -40,7 +40,10 @@ void Recovery::load_spec() {
         ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '_');
     loaded = load_spec_text(ascii, "spool");
   }
-  if (!loaded.ok()) add_note(-1, "", "cannot read its spec from the spool; file names follow the default spec");
+  if (!loaded.ok())
+    add_note(
+        -1, "",
+        "cannot read its spec (settings) from profshim's buffer file; file names follow the default output.filename");
   spec_ = loaded.spec;
   spec_.limits.disk_free = 0;  // a recovered trace may use all free space
 }
@@ -73,7 +76,9 @@ void Recovery::save_manifest() {
   manifest_.updated_ns = realtime_ns();
   if (write_manifest(folder_.path, manifest_, folder_.fd.get())) return;
   failed_ = true;
-  add_note(-1, "", "cannot write its manifest into " + folder_.path + "; make room there, then run this again");
+  add_note(-1, "",
+           "cannot write its manifest into " + folder_.path +
+               "; make the folder writable or free disk space, then run: profshim recover " + folder_.path);
 }
 
 /// True if an earlier recovery wrote this window's trace, but failed for other windows.

@@ -70,7 +70,7 @@ class Rejoined final : public ByteSource {
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> from) : from_(std::move(from)), packed_(kCompressedBytes) {
-    if (inflateInit2(&stream_, MAX_WBITS + 16) != Z_OK) error_ = "no memory for gzip";
+    if (inflateInit2(&stream_, MAX_WBITS + 16) != Z_OK) error_ = "not enough host memory to uncompress the gzip data";
   }
   ~GzipSource() override { inflateEnd(&stream_); }
 
@@ -91,7 +91,7 @@ class GzipSource final : public ByteSource {
       return;
     }
     if (between_members_) {
-      // Some tools pad with zeros: the data ends here.
+      // Some tools append zeros: ignore the rest.
       if (*stream_.next_in == 0) {
         stream_.avail_in = 0;
         return;

@@ -420,7 +420,7 @@ inline constexpr std::string_view kOverhead = "overhead";
 inline constexpr std::string_view kAc2g = "ac2g";
 inline constexpr std::string_view kFwdBwd = "fwdbwd";
 inline constexpr std::string_view kRankFlow = "rank_flow";
-// Written only by Kineto.
+// Read from Kineto's traces.
 inline constexpr std::string_view kGlowRuntime = "glow_runtime";
 inline constexpr std::string_view kHpuOp = "hpu_op";
 inline constexpr std::string_view kCollectiveComm = "collective_comm";

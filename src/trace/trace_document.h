@@ -106,7 +106,7 @@ class TraceDocument final : public JsonHandler {
     }
     switch (place_) {
       case Place::kOutside:
-        return refuse("neither a JSON object nor a list of events");
+        return refuse("not a trace: neither a JSON object nor a list of events");
       case Place::kEvents:
         return refuse("an element of traceEvents is not an object");
       case Place::kRoot:
@@ -133,7 +133,7 @@ class TraceDocument final : public JsonHandler {
 
   bool open(char bracket) {
     stream_.token_done();
-    if (++depth_ > kMaxDepth) return refuse("nested deeper than 256 levels");
+    if (++depth_ > kMaxDepth) return refuse("objects or lists are nested deeper than 256 levels");
     const bool object = bracket == '{';
     switch (place_) {
       case Place::kOutside:
@@ -220,8 +220,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads the plain events that follow in memory. Moves the stream from the last '}' of the current event to the last
-  /// '}' of the last plain event.
+  /// Reads the plain events that follow in memory. Moves the stream from the current event's last '}' to that of the
+  /// last plain event.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

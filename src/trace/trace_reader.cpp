@@ -45,7 +45,7 @@ ReadResult read_source(ByteSource& source, const TraceVisitor& visitor) {
     result.truncated = source.truncated();
     fail(source.error());
   } else if (!stream.at_end()) {
-    fail("a NUL byte before the end of the file");
+    fail("a NUL byte before the end of the file: the file is damaged");
   } else if (!document.saw_events()) {
     fail("not a trace: traceEvents is missing");
   } else {
@@ -60,7 +60,7 @@ ReadResult read_guarded(std::unique_ptr<ByteSource> source, const TraceVisitor& 
     return read_source(*plain, visitor);
   } catch (const std::bad_alloc&) {
     ReadResult result;
-    result.error = "byte 0: out of memory";
+    result.error = "not enough host memory to read this trace";
     return result;
   }
 }

@@ -22,7 +22,7 @@ struct Family {
   HookId hook, with_config;
   std::string_view collective, annotation, in_kernel;
   Shape shape;
-  bool times_ranks;  // the bandwidth counts count x type size x ranks
+  bool times_ranks;  // bandwidth uses count x type size x ranks
   int others;        // parameter of bus_factor()
 };
 

@@ -29,7 +29,7 @@ struct Bandwidth {
 /// Uses the formulas of nccl-tests (doc/PERFORMANCE.md).
 std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ranks, std::int64_t duration_ns);
 
-/// Returned args are valid until of_operation() or of_kernel() runs again, names as long as the object.
+/// Returned args are valid until of_operation() or of_kernel() runs again, names until annotation_name() does.
 class NcclOperationArgs {
  public:
   NcclOperationArgs(const Definitions& definitions, std::int64_t world_rank)
@@ -41,8 +41,8 @@ class NcclOperationArgs {
   /// Requires a kernel that does only `operation`.
   std::span<const Arg> of_kernel(const Event& operation, std::int64_t duration_ns);
 
-  /// Returns the operation, of those launched together, that fits the kernel's device and name. NCCL fuses operations:
-  /// returns null if several fit.
+  /// Returns the operation, of those launched together, that fits the kernel's device and name; if no name fits, the
+  /// device's only operation. Returns null if several fit: NCCL fuses operations.
   const Event* operation_of_kernel(std::span<const Event* const> operations, std::string_view kernel,
                                    std::int64_t device) const;
 

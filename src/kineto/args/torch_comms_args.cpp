@@ -20,7 +20,7 @@ enum class Sizes : std::uint8_t { kSame, kGathered, kSpread, kBoth, kNone };
 struct Family {
   std::string_view op, name;
   Sizes sizes;
-  std::size_t tensors;  // index of the input tensor; with kBoth, input 0 is the output
+  std::size_t tensors;  // index of the input tensor (kSpread: the output); with kBoth, input 0 is the output
   std::size_t peer;     // input index of the peer; 0 = none
   std::string_view peer_key;
   bool work_has_input;  // the backend's range has the input tensors, too

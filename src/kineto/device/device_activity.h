@@ -39,8 +39,8 @@ class DeviceActivity {
   struct StreamKey {
     std::uint16_t device;
     std::int64_t stream;  // -1 = no single stream (sync)
-    /// Context id; 0 unless two contexts overlap on one stream number. Stream numbers are unique per context only
-    /// (cuptiGetStreamIdEx, cupti_activity.h).
+    /// Context id; 0 for the lowest, and unless two contexts overlap on one stream number. Stream numbers are unique
+    /// per context only (cuptiGetStreamIdEx, cupti_activity.h).
     std::uint32_t context = 0;
     auto operator<=>(const StreamKey&) const = default;
   };
@@ -49,7 +49,7 @@ class DeviceActivity {
   void add_run(const spool::Run& run) { runs_.emplace_back(run.events, run.count); }
   bool empty() const { return runs_.empty(); }
 
-  /// Call before gather_activity().
+  /// Call after the last add_run(), before gather_activity().
   void gather_calls(const WindowSpan& span);
   void gather_activity(const WindowSpan& span);
 

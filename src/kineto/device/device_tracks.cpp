@@ -10,7 +10,7 @@
 namespace profshim::kineto {
 namespace {
 
-// Kineto's sort indices and tids.
+// As in Kineto.
 constexpr std::int64_t kGpuSortIndex = 5'000'000;
 constexpr std::int64_t kSyncTid = 1'000'000;
 // Overheads are drawn in the rank's process: Perfetto would draw Kineto's pid -1 into GPU 0.

@@ -20,7 +20,7 @@ class LaunchIndex {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
   const Event& call(std::uint32_t position) const;
-  /// Searches from position `hint`, then updates it. Keep one per stream or thread: ids rise there.
+  /// Searches from position `hint`, then updates `hint`. Keep a hint per stream or thread: correlation ids rise there.
   std::uint32_t find(std::uint32_t correlation, std::uint32_t& hint) const;
 
   void mark_activity(std::uint32_t position) { has_activity_[position] = true; }

@@ -1,4 +1,4 @@
-// Finds a window's NCCL operations by number (NcclArgs::operation).
+// Finds NCCL operations by number (NcclArgs::operation).
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class NcclOperations {
   }
 
  private:
-  static constexpr std::int32_t kInProgress = 7;  // ncclInProgress
+  static constexpr std::int32_t kInProgress = 7;
   /// An operation whose kernel an NCCL thread launches in [begin, end).
   struct Late {
     Ticks begin, end;

@@ -1,4 +1,4 @@
-// Joins a window's torch.distributed collectives to their backend's ranges ("gloo:all_reduce").
+// Joins torch.distributed collectives to their backend's ranges ("gloo:all_reduce").
 #pragma once
 
 #include <span>

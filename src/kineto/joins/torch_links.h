@@ -11,7 +11,7 @@
 
 namespace profshim::kineto {
 
-/// Kineto calls these operators cpu_op. They enclose calls of their thread.
+/// Operators (cpu_op) that enclose calls of their thread.
 constexpr bool is_torch_op(const Event& e) {
   const bool is_op =
       e.hook == HookId::kTorchOperator || e.hook == HookId::kTorchBackward || e.hook == HookId::kTorchScript;
@@ -51,7 +51,7 @@ class TorchLinks {
 
   std::uint64_t first_id_ = 1;
   std::uint32_t ops_ = 0, threads_ = 0;
-  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: operator + 1
+  std::vector<std::uint32_t> innermost_;  // per call of LaunchIndex: operator + 1; 0 = none
   std::vector<Numbered> forward_;         // sorted by sequence number, then begin
   std::vector<const Event*> backward_;
   std::vector<Flow> starts_, ends_;

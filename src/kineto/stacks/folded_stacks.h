@@ -1,4 +1,4 @@
-// A window's call stacks with their self times, for flame graphs.
+// Call stacks with their self times, for flame graphs.
 #pragma once
 
 #include <unordered_map>

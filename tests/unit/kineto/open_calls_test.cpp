@@ -51,7 +51,7 @@ TEST_F(OpenCallsTest, FailedExchangeThatEndedMeanwhileIsShownOnce) {
   Event ended = *call;
   ended.end = ticks();
   ended.flags |= kFailed | kContinues;  // known only at the call's end
-  recorder::commit(t, ended);           // as above
+  recorder::commit(t, ended);
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);

@@ -232,7 +232,7 @@ TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
-// Events with that name would otherwise show all following bytes of the spool.
+// A damaged length could make a name show the spool's following bytes.
 TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");

@@ -112,7 +112,7 @@ TEST(OpenRun, OverwriteRefusesTheFolderOfARunningJob) {
   age(run + "/.claim-rank0");
   EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
       << "nobody could ever overwrite it";
-  claim(host + parent + "1");  // a reused pid has another start time
+  claim(host + parent + "1");  // reused pids have other start times
   EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
 }
 
@@ -183,7 +183,9 @@ TEST(ClaimRank, RespectsTheClaimOfALiveProcessOnAnotherMachine) {
 
   EXPECT_FALSE(claim_rank(folder.path(), 0, owner));
 
-  EXPECT_EQ(owner, "is already recorded in " + folder.path() + " by process 4711 on node9");
+  EXPECT_EQ(owner,
+            "is already recorded in " + folder.path() +
+                " by process 4711 on node9; if that is another run, set another output.folder or profile.run_name");
   EXPECT_TRUE(is_claimed(folder.path(), 0));
 }
 
@@ -202,7 +204,8 @@ TEST(ClaimRank, ReportsAMissingFolder) {
 
   EXPECT_FALSE(claim_rank(folder.path() + "/gone", 0, owner));
 
-  EXPECT_EQ(owner, "cannot be recorded in " + folder.path() + "/gone: No such file or directory");
+  EXPECT_EQ(owner, "cannot be recorded in " + folder.path() +
+                       "/gone: No such file or directory; set output.folder to a writable folder");
 }
 
 TEST(ClaimRank, NamesAFileThatIsNotAClaim) {

@@ -158,7 +158,7 @@ TEST(TraceReader, AnIdMayBeOfTheProcess) {
   EXPECT_EQ(ids, (std::vector<std::int64_t>{31, 32, 33}));
 }
 
-// PyTorch without Kineto writes such a list.
+// PyTorch without Kineto writes only the list of events.
 TEST(TraceReader, AListOfEventsAloneIsATraceToo) {
   std::vector<std::string> names;
   TraceVisitor visitor;

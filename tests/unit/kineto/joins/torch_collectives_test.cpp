@@ -145,7 +145,7 @@ TEST_F(TorchCollectivesTest, AnOperationOfNcclsHasWhatIsKnownItself) {
   EXPECT_TRUE(collectives.find(*op)->has_own_comms);
 }
 
-// Both events would be shown as record_param_comms, but only NCCL's call has args.
+// PyTorch's mark would be shown as a second record_param_comms, without args.
 TEST_F(TorchCollectivesTest, PyTorchsMarkGivesWayToTheCallsOfNccl) {
   Event *const first = event(HookId::kTorchOperator, "record_param_comms", 10, 50),
                *const call = event(HookId::ncclAllReduce, "", 20, 30),
