@@ -122,7 +122,7 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
-// `timeout` signals the launcher, then its process group. Launchers soon kill the ranks (Open MPI 4 after a second).
+// `timeout` signals the launcher, then their process group. Launchers soon kill the ranks (Open MPI 4 after a second).
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

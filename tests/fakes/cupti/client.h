@@ -75,7 +75,7 @@ class Client final : public fake::Observer {
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
-  /// In 13.2, a subscriber's buffer callbacks get the process's records. Null callbacks end this.
+  /// 13.2: a subscriber's buffer callbacks get the process's records. Null: the subscriber has gone.
   void taken(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_timestamp(Timestamp timestamp);
@@ -162,7 +162,7 @@ class Client final : public fake::Observer {
 
   static bool fault(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
 
-  /// Called on the launching thread.
+  /// Writes the incomplete record. Call on the launching thread, which may own the buffer.
   void reserve(Work& work);
 
   void write_work(const Work& work, bool complete);
