@@ -1,5 +1,5 @@
-// A CUDA program without calls to profshim, for scripts/gpu_check.sh. It prints how many launches
-// each step makes. Steps are NVTX ranges "step N".
+// A CUDA program without calls to profshim, for scripts/gpu_check.sh. Each step makes a known number of launches, which
+// the program prints. Steps are NVTX ranges "step N". It uses no managed memory.
 //   gpu_job MODE STEPS [A [B]]
 //     mixed STEPS K       K kernels on each of two streams, three copies, a memset
 //     late STEPS US       one kernel of US microseconds; the host waits only at the end of the program
@@ -15,10 +15,10 @@
 // Prints
 //   per_step NAME COUNT        NAME: a kernel, or memcpy, memset, graph, allocation, release
 //   step_ns STEP NANOSECONDS   from the end of nvtxRangePush to the begin of nvtxRangePop
-//   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in that call
+//   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in it
 //   begin_ns STEP NANOSECONDS  begin of that nvtxRangePush, by CLOCK_REALTIME
 //   measured_ns NANOSECONDS    busy: length of its last kernel
-//   rss_kib KIBIBYTES          peak host memory of the process
+//   rss_kib KIBIBYTES          peak memory of the process
 // The variable GPU_JOB_STEP_MS sets the minimum length of a step. A CUDA error ends the program with status 1.
 //
 // nvcc builds this file for a GPU, g++ (with -I tests) for the simulated GPU of tests/fakes.
@@ -126,7 +126,7 @@ void say_time(const char* name, long step, Duration length) {
               static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()));
 }
 
-/// Calls `work` for each step inside an NVTX range and prints the times.
+/// Calls `work` for each step inside an NVTX range and measures its time.
 template <class Work>
 void run_steps(long steps, const Work& work) {
   const char* const least_ms = std::getenv("GPU_JOB_STEP_MS");

@@ -1,4 +1,4 @@
-// The environment variable PROFSHIM_KILLS sets how often the test of random moments sends SIGTERM (default 20).
+// The environment variable PROFSHIM_KILLS sets the number of random moments (default 20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>

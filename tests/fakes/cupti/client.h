@@ -8,7 +8,6 @@
 //   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
 // - Device records are written when the driver is initialized, context and stream records when a context or stream is
 //   made. Later, cuptiActivityEnableAndDump writes them.
-// - A driver call inside a runtime call has the runtime call's correlation id.
 // - If a buffer request returns NULL, releases before 12.9 crash, and later releases drop the record.
 #pragma once
 
