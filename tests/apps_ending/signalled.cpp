@@ -1,4 +1,4 @@
-// A child, or raise() with "itself", sends SIGNAL between MPI calls. "went on" is printed only if the kernel drops SIGNAL.
+// A child ("itself": raise()) sends SIGNAL after CALLS MPI calls. "went on" is printed only if the kernel drops SIGNAL.
 //   usage: signalled SIGNAL computes|pauses|sleeps|polls|itself|thread|ignored|handler|sigwait|signalfd [CALLS]
 #include <fcntl.h>
 #include <mpi.h>

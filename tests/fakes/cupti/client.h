@@ -39,7 +39,7 @@ namespace fake::cupti {
 /// Bits of CallState::wanted.
 enum : std::uint32_t { kWantsApi = 1, kWantsExternal = 2, kWantsCallback = 4 };
 
-/// Time at which a kind was first enabled since the start or cuptiFinalize; 0 = never.
+/// When an activity kind was first enabled since the start or cuptiFinalize; 0 = never.
 extern std::atomic<std::uint64_t> first_enable;
 
 void observe();
