@@ -1,4 +1,4 @@
-// A child sends SIGNAL to this process between MPI calls. "went on" must never be printed.
+// A child ("itself": raise()) sends SIGNAL after CALLS MPI calls. "went on" is printed only if the kernel drops SIGNAL.
 //   usage: signalled SIGNAL computes|pauses|sleeps|polls|itself|thread|ignored|handler|sigwait|signalfd [CALLS]
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,4 +1,3 @@
-// Frameworks call cudaProfilerStart and Stop like this for Nsight Systems.
 #include "cuda_api.h"
 
 KERNEL(iteration_kernel)

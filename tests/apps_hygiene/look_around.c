@@ -33,7 +33,7 @@ static int threads(void) {
   return count;
 }
 
-/* The kernel may list a joined thread for a moment. */
+/* The kernel may still list a joined thread for a moment. */
 static int threads_when_down_to(int expected) {
   for (int i = 0; i < 1000 && threads() > expected; ++i) usleep(1000);
   return threads();

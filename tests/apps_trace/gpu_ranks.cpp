@@ -76,7 +76,7 @@ class RankOfJob {
     launch(at + 50 * kUs, "cudaLaunchKernelExC");
     kernel(at + 2000 * kUs, at + 3000 * kUs, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", kTalk, "communication");
     operation_ = 0;
-    // The idle stream waits for the host.
+    // The compute stream idles until the host launches a copy.
     launch(at + 3900 * kUs, "cudaMemcpyAsync");
     note(at + 4000 * kUs, at + 4200 * kUs, "Memcpy HtoD (Pinned -> Device)", kCompute, "memory");
     device_.copy(at + 4000 * kUs, at + 4200 * kUs, correlation_, 1 << 20, kCompute);

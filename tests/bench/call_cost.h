@@ -1,4 +1,4 @@
-/* measure() prints "NAME NANOSECONDS", the best of many rounds. */
+/* measure() prints "NAME NANOSECONDS": the time per call in the best round. */
 #ifndef PROFSHIM_BENCH_CALL_COST_H
 #define PROFSHIM_BENCH_CALL_COST_H
 

@@ -40,7 +40,7 @@ std::int64_t cpu_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// CUPTI's buffers also alternate between groups of kernels and groups of launches.
+// As in CUPTI's buffers, groups of kernels alternate with groups of launches.
 void fill() {
   test::DeviceEvents device;
   constexpr std::uint32_t kBuffer = 500;

@@ -149,7 +149,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // longest time from an activity to its launch
+  std::int64_t earliest_ns = 0;  // longest time by which an activity precedes its launch
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);

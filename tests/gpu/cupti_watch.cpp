@@ -56,7 +56,6 @@ int call(const char* name, unsigned first, unsigned second, Arguments... argumen
 EXPORT int cuptiActivityEnable(unsigned kind) { return call("cuptiActivityEnable", kind, 0, kind); }
 EXPORT int cuptiActivityDisable(unsigned kind) { return call("cuptiActivityDisable", kind, 0, kind); }
 EXPORT int cuptiActivityFlushAll(unsigned flag) { return call("cuptiActivityFlushAll", flag, 0, flag); }
-// CUPTI's parameters are an enumeration and a byte, which are passed like int.
 EXPORT int cuptiActivityEnableRuntimeApi(unsigned id, std::uint8_t on) {
   return call("cuptiActivityEnableRuntimeApi", id, on, id, on);
 }

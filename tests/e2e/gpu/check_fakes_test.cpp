@@ -114,7 +114,6 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
             (std::vector<std::string>{"RESULTS-section.md", "evidence.tar.gz", "log.txt", "recordings.tar.gz"}));
 }
 
-// pytorch#146604: launches cost more after the first use of CUPTI.
 TEST_F(GpuCheckOnFakes, CostThatRemainsAfterTheWindowsIsFound) {
   const Outcome done = check(command("cost_after_window", "FAKE_CUPTI_COST_NS=30000"));
 

@@ -147,7 +147,7 @@ TEST_F(FakeJob, TracesFollowPyTorchsRules) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// PyTorch's own tests also omit the rule that no kernel runs when the host begins to wait for its stream.
+// PyTorch's own tests also omit the rule that no kernel runs when the host begins to wait for the kernel's stream.
 TEST_F(FakeJob, TracesWithSynchronizationsFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   run_job("synchronised", "cuda_sync = true\n");

@@ -25,7 +25,7 @@ bool says(const SeenTrace& trace, const std::string& text) {
 
 class GpuReleases : public NeedsNvtx {
  protected:
-  /// The job runs `mode` 20 times in each step.
+  /// A step launches 20 kernels on each of two streams (`mode` "mixed") or 20 graphs ("graphs").
   static GpuRun record(const std::string& mode, std::vector<std::pair<std::string, std::string>> faults,
                        const std::string& list = "\"3-5\"", const std::string& job_steps = "12") {
     GpuJob job;
@@ -68,7 +68,7 @@ TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// Until the device has caught up, every CUPTI buffer has an incomplete record, so CUPTI returns none.
+// Until the device has caught up, every CUPTI buffer has an incomplete record, so CUPTI returns no buffer.
 TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   // The device takes 5 ms for a step that takes the host 3 ms.
   GpuJob job;
@@ -136,7 +136,7 @@ TEST_F(GpuReleases, TheJobEndsWhileCuptiLetsNoCallRunDuringASwitch) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// After a repeated registration of a clock, CUPTI gives the first kernel wrong times (pytorch#192021).
+// After a repeated registration of a clock, CUPTI gives the first kernel wrong times.
 TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   const GpuRun run =
       record("mixed", {{"FAKE_CUPTI_HEAD_KERNEL", "1"}, {"GPU_JOB_STEP_MS", "50"}}, "\"3-4\", \"30-31\"", "40");
@@ -182,7 +182,7 @@ TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
   EXPECT_TRUE(says(second, "may be tied to the wrong launch")) << second.property("problems");
 }
 
-// After millions of graph nodes, CUPTI's pool of device buffers runs out (parcagpu#23).
+// After millions of graph nodes, CUPTI's pool of device buffers runs out.
 TEST_F(GpuReleases, KernelsWithoutTimesAreCounted) {
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_POOL", "450"}});
 

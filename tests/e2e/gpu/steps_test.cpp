@@ -88,7 +88,6 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   }
 }
 
-// In Kineto's pull request 542, enabling CUPTI took 5 s.
 TEST(StepsFromKernels, StepsDoNotWaitForASlowCupti) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};

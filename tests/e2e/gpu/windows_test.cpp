@@ -48,7 +48,7 @@ TEST_F(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
 
 TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
   GpuJob job;
-  constexpr std::uint64_t kSteps = 3000;  // enough time to disable CUPTI
+  constexpr std::uint64_t kSteps = 3000;  // enough to disable CUPTI before the end
   job.program = "ddp";
   job.arguments = {std::to_string(kSteps)};
   job.spec = steps_spec("train_step", 5, 3);

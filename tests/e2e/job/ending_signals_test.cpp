@@ -1,4 +1,4 @@
-// The environment variable PROFSHIM_KILLS sets how often the test of random moments sends SIGTERM (default 20).
+// The environment variable PROFSHIM_KILLS sets the number of random moments (default 20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -122,7 +122,7 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
-// `timeout` signals the launcher, then its process group. Launchers soon kill the ranks (Open MPI 4 after a second).
+// `timeout` signals the launcher, then their process group. Launchers soon kill the ranks (Open MPI 4 after a second).
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

@@ -182,7 +182,7 @@ std::vector<std::string> all_endings() {
   std::vector<std::string> endings = {"return", "exit", "_exit", "_Exit", "quick_exit", "abort"};
   for (const int number :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
-    endings.push_back(std::to_string(number));  // no signal that stops a process; two real-time signals
+    endings.push_back(std::to_string(number));  // 19 to 22 stop a process; 34 and 64 are real-time signals
   return endings;
 }
 INSTANTIATE_TEST_SUITE_P(Hygiene, EndsAsItWould, testing::ValuesIn(all_endings()));

@@ -103,7 +103,7 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
     job.environment.emplace_back("TMPDIR", scratch.path());
     job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
     job.preload = false;
-    job.limit_seconds = 10;  // hwloc asks sched_getaffinity() until it succeeds
+    job.limit_seconds = 10;  // hwloc repeats a refused sched_getaffinity() forever
     const Outcome without = run(job);
     if (without.ending() != "exit 0") {
       std::printf("  %s does not run so itself: %s\n", to_string(mpi).c_str(), without.ending().c_str());

@@ -85,7 +85,7 @@ TEST(MpiPolls, APauseEndsThem) {
 
     for (const SeenEvent* row : recorded.trace.calls("MPI polling"))
       EXPECT_FALSE(has(*row, "MPI_Testall") && has(*row, "MPI_Iprobe"));
-    // No pause follows the last MPI_Testall, so it is counted with the next loop.
+    // No pause follows the last MPI_Testall, so that call is counted with the next loop.
     EXPECT_GE(recorded.trace.calls("MPI_Testall").size(), std::size_t{kPauses - 1}) << to_string(mpi);
   }
 }

@@ -10,7 +10,7 @@
 namespace profshim::e2e {
 namespace {
 
-// The environment variable TESTED_BUILD names another build, such as that of `make portable`.
+// The environment variable TESTED_BUILD names the folder of another library and command, such as `make portable`'s.
 std::string tested_folder() {
   const char* const folder = getenv("TESTED_BUILD");
   return folder != nullptr ? folder : PROFSHIM_BUILD_DIR;

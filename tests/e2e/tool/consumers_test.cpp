@@ -60,7 +60,7 @@ TEST_P(Consumers, StrictJsonReaderAcceptsEveryFile) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Readers take a merged trace for one rank with the processes of all ranks.
+// Readers take a merged trace for one rank that has the processes of all ranks.
 TEST_P(Consumers, MergedTraceIsAccepted) {
   const std::string merged = *scratch_ / ("merged-" + std::string(GetParam()));
   std::filesystem::create_directory(merged);

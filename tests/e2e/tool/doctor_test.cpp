@@ -248,7 +248,7 @@ TEST(Doctor, LeavesANameThatExpandsToGigabytes) {
 
   const Outcome outcome = run(job);
 
-  EXPECT_EQ(outcome.ending(), "exit 1") << outcome.err;  // the program is no rank
+  EXPECT_EQ(outcome.ending(), "exit 1") << outcome.err;  // doctor reports: the program is no rank
 }
 
 }  // namespace

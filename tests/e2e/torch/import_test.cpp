@@ -16,7 +16,7 @@
 namespace profshim::e2e {
 namespace {
 
-constexpr int kPrograms = 50;  // per release of PyTorch
+constexpr int kPrograms = 50;
 
 struct Ending {
   std::string way;  // first argument of import_moment.py
@@ -92,11 +92,11 @@ std::vector<Ending> draw(int imports, int whole_ms) {
   return endings;
 }
 
-/// "exit 0" means that the signal or exit() came too late.
+/// Returns possible endings. "exit 0": the signal or exit() came too late.
 std::set<std::string> endings_of(const Ending& one) {
   if (one.signal == SIGTERM) return {"signal 15", "exit 0"};
-  // "exit 1": Python was not ready, or an extension raised another exception. "exit 0": some code takes every
-  // exception for "not installed".
+  // "exit 1": Python was not ready, or an extension raised another exception. "exit 0" also: some code takes
+  // every exception for "not installed".
   if (one.signal == SIGINT || one.way == "SIGINT") return {"signal 2", "exit 0", "exit 1"};
   if (one.way == "exit") return {"exit 3", "exit 0", "exit 1"};
   if (one.way == "SIGTERM") return {"signal 15"};

@@ -135,7 +135,7 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   }
 }
 
-// The parent may launch several such children. Each would record as the only rank of its own job.
+// A parent without a rank may launch several children. Each would record as the only rank of its own job.
 TEST(TorchPrograms, ChildOfAProcessWithoutARankIsNoJob) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

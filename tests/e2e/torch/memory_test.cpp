@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// With c10's own memory profiling on, c10 would warn about each unknown address.
+// With c10's own memory profiling on, c10 would warn about each release of memory allocated earlier.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

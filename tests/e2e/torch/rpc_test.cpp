@@ -95,7 +95,7 @@ TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
     }
   }
   EXPECT_GE(joined, 12);
-  EXPECT_EQ(inside, 6);  // two calls of each; aten::add of a number contains another aten::add
+  EXPECT_EQ(inside, 6);  // two calls each of aten::add and plus; aten::add of a number contains another
 }
 
 TEST_F(TorchRpc, AbandonedRequestIsMarkedFailed) {

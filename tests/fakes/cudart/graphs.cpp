@@ -29,7 +29,7 @@ EXPORT int cudaGraphGetNodes(void* graph, void**, std::size_t* count) {
   CALL("cudaGraphGetNodes_v10000", 322);
   return leave(call, device.graph_nodes(graph, count));
 }
-// Ignores CUDA 11's further arguments (error node and log).
+// Ignores further arguments: error node and log in CUDA 11, flags since CUDA 12.
 EXPORT int cudaGraphInstantiate(void** executable, void* graph) {
   CALL(FAKE_CUDART_VERSION >= 12000 ? "cudaGraphInstantiate_v12000" : "cudaGraphInstantiate_v10000",
        FAKE_CUDART_VERSION >= 12000 ? 443 : 310);

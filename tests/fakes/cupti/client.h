@@ -8,7 +8,6 @@
 //   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
 // - Device records are written when the driver is initialized, context and stream records when a context or stream is
 //   made. Later, cuptiActivityEnableAndDump writes them.
-// - A driver call inside a runtime call has the runtime call's correlation id.
 // - If a buffer request returns NULL, releases before 12.9 crash, and later releases drop the record.
 #pragma once
 
@@ -40,7 +39,7 @@ namespace fake::cupti {
 /// Bits of CallState::wanted.
 enum : std::uint32_t { kWantsApi = 1, kWantsExternal = 2, kWantsCallback = 4 };
 
-/// Time at which a kind was first enabled since the start or cuptiFinalize; 0 = never.
+/// When an activity kind was first enabled since the start or cuptiFinalize; 0 = never.
 extern std::atomic<std::uint64_t> first_enable;
 
 void observe();
@@ -75,7 +74,7 @@ class Client final : public fake::Observer {
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
-  /// In 13.2, a subscriber's buffer callbacks get the process's records. Null callbacks end this.
+  /// 13.2: a subscriber's buffer callbacks get the process's records. Null: the subscriber has gone.
   void taken(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_timestamp(Timestamp timestamp);
@@ -162,7 +161,7 @@ class Client final : public fake::Observer {
 
   static bool fault(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
 
-  /// Called on the launching thread.
+  /// Writes the incomplete record. Call on the launching thread, which may own the buffer.
   void reserve(Work& work);
 
   void write_work(const Work& work, bool complete);

@@ -79,7 +79,7 @@ class Clients final : public fake::Observer {
   std::mutex lock_;
   std::array<std::unique_ptr<Client>, kMost> clients_{std::make_unique<Client>()};
   std::atomic<std::size_t> count_{1};  // never decreases: a former subscriber's activities may still run
-  std::set<void*> subscribed_;         // subscribers that share
+  std::set<void*> subscribed_;         // all subscribers but alone_
   void* alone_ = nullptr;
   std::atomic<int> scope_{0};  // activity API in use: 0 = none, 1 = process, 2 = subscriber
 };

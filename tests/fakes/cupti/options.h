@@ -53,14 +53,15 @@ struct Options {
   /// Switching a kind waits while a callback of the Callback API runs.
   const bool callbacks_lock = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
 
-  /// After k repeated registrations of a timestamp callback, the first k device records of every later session have
-  /// times of CUPTI's default clock: 1 = CLOCK_REALTIME, 2 = CLOCK_MONOTONIC (pytorch#192021 does not say which).
+  /// After k repeated registrations of a timestamp callback, the first k device records after each enabling of kernel
+  /// records have times of CUPTI's default clock: 1 = CLOCK_REALTIME, 2 = CLOCK_MONOTONIC (pytorch#192021 does not say
+  /// which).
   const std::uint64_t head_clock = number("FAKE_CUPTI_HEAD_KERNEL");
   /// Nodes of graphs instantiated before the first enable have no records (torch.profiler._utils._init_for_cuda_graphs
   /// works around it).
   const bool old_graphs = number("FAKE_CUPTI_OLD_GRAPHS") != 0;
-  /// Except in the first session, nodes have the correlation id of the graph launch before theirs (13.0.85:
-  /// kineto#1165, fixed in 13.1 update 1).
+  /// From the second enabling of kernel records on, nodes have the correlation id of the previous graph launch
+  /// (13.0.85: kineto#1165, fixed in 13.1 update 1).
   const bool graph_sessions = number("FAKE_CUPTI_GRAPH_SESSIONS") != 0;
   /// After N nodes of graphs, the next node ends before it begins and all later nodes have times of 0 (parcagpu#23: 1
   /// and 100,196 of 100,197 kernels, when the pool of device buffers ran out).

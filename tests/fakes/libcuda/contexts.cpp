@@ -16,7 +16,7 @@ Simulator::Simulator() {
 }
 
 int Simulator::init() {
-  // The injected library may call the API itself. The driver counts as initialized for these calls.
+  // The injected library may call cuInit itself. That call must not wait for this one.
   if (initialized_.load(std::memory_order_acquire)) return init_result();
   bool first = false;
   {

@@ -16,7 +16,7 @@
 //   FAKE_CUDA_CONTEXT_MS   time to create the first context (150); real devices: 80 to 300 ms
 //   FAKE_CUDA_KERNEL_NS    duration of every kernel (2 us plus 10 ns for each 256 threads)
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name; overrides KERNEL_NS
-//   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000); each copy takes 1 us more
+//   FAKE_CUDA_COPY_MBPS    bandwidth of copies and memsets in MB/s (20000); each takes 1 us more
 //   FAKE_CUDA_TIMELINE     file with a line for each activity that ran (%p = process id):
 //                          kind start_ns end_ns device stream correlation bytes graph_id call_ns name
 //                          (call_ns: begin of the launching call)
@@ -86,7 +86,7 @@ struct Work {
   std::uint64_t bytes = 0;
   std::uint32_t to_device = 0, from_device = 0;  // peer copies
   std::uint64_t duration = 0;                    // 0: the simulator chooses
-  Gate gate;  // called when the activity is next in its stream; null unless it waits for other processes
+  Gate gate;  // called until true once the activity is next in its stream; only for NCCL's kernels
 
   // Set by the simulator.
   std::uint32_t correlation = 0, device = 0, context = 0, stream = 0, graph = 0;

@@ -55,8 +55,8 @@ struct Communicator {
   bool blocking = true;
   std::atomic<int> launching{0};  // threads launching for a nonblocking communicator
   std::uint64_t collectives = 0;
-  std::uint32_t splits = 0;    // and shrinks
-  std::uint64_t magic = 0;     // first bytes of its UniqueId
+  std::uint32_t splits = 0;    // also counts shrinks
+  std::uint64_t magic = 0;     // first 8 bytes of its UniqueId
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
   void* profiler = nullptr;
@@ -83,14 +83,15 @@ int wait_for(Condition condition) {
   return kSystemError;
 }
 
-/// With `wait`, waits until all ranks have joined.
+/// With `wait`, a blocking communicator waits until all ranks have joined.
 int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
            bool wait);
-/// Waits for the other ranks unless a group is open.
+/// Waits for the other ranks unless a group is open or `config` is nonblocking.
 int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config);
 /// Joins the ranks of `parent` that pass the same color, ordered by key.
 int split(Communicator* parent, int color, int key, Communicator** out, const Config* config);
-/// Returns the id of the next ncclCommGrow. Rank 0 hands it to new ranks; other old ranks compute it.
+/// Returns the id of the next ncclCommGrow. New ranks get the id from the caller of ncclCommGetUniqueId; old ranks
+/// compute it.
 UniqueId growth_id(const Communicator& parent);
 std::string name_of(const UniqueId& id);
 

@@ -6,7 +6,6 @@
 // - A collective is one kernel. It ends when the last rank's kernel has begun and the transfer time has passed.
 // - A group's sends and receives on one communicator and stream are one kernel.
 // - ncclX is a weak name of pncclX. ncclBcast calls ncclBroadcast.
-// - Most functions push a range in the NVTX domain "NCCL".
 //
 // FAKE_NCCL_MBPS: bus bandwidth in MB/s (100000); each operation takes 5 us more.
 #pragma once

@@ -1,6 +1,6 @@
 #include "parts.h"
 
-/* Forms: MPI_X, MPI_IX, MPI_X_init; if there are counts (C, not S), also each with _c. */
+/* A row stands for MPI_X, MPI_IX and MPI_X_init; with counts (C, not S), also for each with _c. */
 #define COLLECTIVES(P, S, C, K, D, W)                                                                \
   S(P(Barrier, barrier), (K))                                                                        \
   C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                      \

@@ -1,6 +1,6 @@
 #include "parts.h"
 
-/* Barriers: a ready send must start after the receive on the other rank. */
+/* The barriers let the ready send start after the other rank's receive, as MPI requires. */
 static void ready_send(int kind) {
   MPI_Request receive;
   COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &receive);
