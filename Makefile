@@ -58,7 +58,7 @@ SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kine
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record $(SHARED_MODULES))
-TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert $(SHARED_MODULES))
+TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert src/loop $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so
 TOOL := $(OUT)/profshim
@@ -181,7 +181,7 @@ aarch64:  ## the library and the tool for aarch64, into build/aarch64
 
 UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx/%),$(call sources,tests/unit))
 E2E_SOURCES  := $(call sources,tests/e2e)
-LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert $(SHARED_MODULES))
+LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert src/loop $(SHARED_MODULES))
 UNIT         := $(OUT)/tests/unit
 E2E          := $(OUT)/tests/e2e
 
@@ -195,7 +195,7 @@ $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl/communicators
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread
 
-$(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis $(SHARED_MODULES)))
+$(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis src/loop $(SHARED_MODULES)))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -lgtest -lgtest_main -l:libz.a -ldl -pthread

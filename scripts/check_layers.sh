@@ -24,7 +24,7 @@ beside() {
     inject/mpi|inject/nccl|inject/nccl/profiler|inject/torch|inject/torch/calls) echo inject/core ;;
     inject/cuda) echo inject/core inject/torch ;;  # CUDA's activation must know if PyTorch waits for its process group
     inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
-    src/analysis/compare|src/analysis/merge|src/analysis/verify) echo src/analysis/model ;;
+    src/analysis/compare|src/analysis/loop|src/analysis/merge|src/analysis/verify) echo src/analysis/model ;;
     src/analysis/summary) echo src/analysis/model ;;
     src/analysis/summary/comms) echo src/analysis/model src/analysis/summary/table ;;
     src/analysis/summary/table) echo src/analysis/model ;;

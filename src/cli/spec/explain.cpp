@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "estimate.h"
+#include "explain_steps.h"
 #include "planned_windows.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
@@ -231,10 +232,13 @@ int explain(int argc, char** argv) {
   options.spec.add_to(arguments);
   arguments.add("--json", options.json, "Print JSON");
   arguments.footer(
-      "Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n\n" +
+      "With a trace as --steps, prints the loops of the job instead, and the lines of a spec for its steps.\n\n"
+      "Examples:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n"
+      "  profshim explain --steps ./profshim/my-run/rank0.pt.trace.json.gz\n\n" +
       std::string(kExitStatus));
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
+  if (access(options.spec.steps.c_str(), F_OK) == 0) return explain_steps(options.spec.steps, options.json);
   if (options.local_world_size == 0) options.local_world_size = options.world_size;
   if (options.local_world_size > options.world_size) {
     std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; set --world-size to the whole job\n",

@@ -47,6 +47,48 @@ TEST(Check, WritesProblemsAsJson) {
 
 TEST(Check, ReportsAMissingSpec) { EXPECT_EQ(run_shell("profshim check").status, 2); }
 
+TEST(Explain, ShowsTheLoopsOfATrace) {
+  const test::TemporaryFolder folder;
+  std::string events;
+  for (int i = 0; i < 40; ++i) {
+    const auto event = [&](const char* category, const char* name, int at) {
+      events += std::string(events.empty() ? "" : ",\n") + R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" +
+                name + R"(", "pid": 1, "tid": 1, "ts": )" + std::to_string(1000 * i + at) + R"(, "dur": 100})";
+    };
+    event("cpu_op", i % 2 == 0 ? "aten::detach" : "aten::neg", 100);
+    event("cpu_op", "aten::linear", 200);
+    event("user_annotation", "Optimizer.step#Adam.step", 400);
+  }
+  std::ofstream(folder.path() + "/gan.pt.trace.json") << "{\"traceEvents\": [" + events + "]}";
+
+  const auto text = run_shell("profshim explain --steps gan.pt.trace.json", folder.path());
+  const Json json = Json::parse(run_shell("profshim explain --json --steps gan.pt.trace.json", folder.path()).out);
+
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(
+      text.out.find("source = \"torch\"\n  pattern = \"Optimizer.step#Adam.step\"\n  edge = \"end\"\n  every = 2\n"),
+      std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("every 2 calls of Optimizer.step#Adam.step"), std::string::npos) << text.out;
+  const Json& levels = json.at(0).at("levels");
+  const auto chosen =
+      std::find_if(levels.begin(), levels.end(), [](const Json& level) { return level.at("chosen") == true; });
+  ASSERT_NE(chosen, levels.end()) << json;
+  EXPECT_EQ(chosen->at("every"), 2);
+  EXPECT_EQ(chosen->at("cycles"), 19);
+}
+
+TEST(Explain, ATraceThatCannotBeReadGivesOneLine) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/no.json") << "hello";
+
+  const auto run = run_shell("profshim explain --steps no.json", folder.path());
+
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_NE(run.err.find("no.json"), std::string::npos) << run.err;
+}
+
 TEST(ScheduleCommand, AgreesWithTheScheduleOfTorch) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   for (const Json& vector : vectors.at("schedules")) {

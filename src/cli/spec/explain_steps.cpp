@@ -1,0 +1,129 @@
+#include "explain_steps.h"
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "cli/command.h"
+#include "profshim/analysis/trace_loop.h"
+#include "profshim/base/printable.h"
+#include "profshim/json.h"
+#include "profshim/json/writer.h"
+
+namespace profshim::cli {
+namespace {
+
+using loop::CallKind;
+using loop::Confidence;
+using loop::Level;
+
+const char* text_of(Confidence confidence) {
+  return confidence == Confidence::kHigh ? "high" : confidence == Confidence::kMedium ? "medium" : "low";
+}
+
+/// Returns the value of steps.source for a level's boundary; null if no source has such steps.
+const char* source_of(const TraceLoop& found, const Level& level) {
+  if (level.boundary.previous) return nullptr;
+  switch (found.symbols[level.boundary.symbol].kind) {
+    case CallKind::kOptimizer:
+    case CallKind::kForward:
+    case CallKind::kRange:
+      return "torch";
+    case CallKind::kCollective:
+    case CallKind::kMessage:
+      return "collective";
+    case CallKind::kLaunch:
+      return "kernel";
+    default:
+      return nullptr;
+  }
+}
+
+std::string time_text(double ns) {
+  char text[32];
+  std::snprintf(text, sizeof text,
+                ns < 1e6   ? "%.1f us"
+                : ns < 1e9 ? "%.1f ms"
+                           : "%.2f s",
+                ns < 1e6   ? ns / 1e3
+                : ns < 1e9 ? ns / 1e6
+                           : ns / 1e9);
+  return text;
+}
+
+std::string boundary_text(const TraceLoop& found, const Level& level) {
+  std::string text = level.boundary.every > 1 ? "every " + std::to_string(level.boundary.every) + " calls of " : "";
+  text += found.symbols[level.boundary.symbol].name;
+  if (level.boundary.previous) text += " after " + found.symbols[*level.boundary.previous].name;
+  return printable(text);
+}
+
+void print_spec(const TraceLoop& found, const Level& level) {
+  const char* const source = source_of(found, level);
+  if (source == nullptr) {
+    std::puts("no steps.source has these steps: mark the step with an NVTX range or record_function");
+    return;
+  }
+  std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", source,
+              json_string(found.symbols[level.boundary.symbol].name).c_str());
+  if (level.boundary.at_end) std::puts("  edge = \"end\"");
+  if (level.boundary.every > 1) std::printf("  every = %u\n", level.boundary.every);
+}
+
+void print_text(const TraceLoop& found) {
+  std::printf("%s: %zu calls of thread %lld\n", printable(found.path).c_str(), found.calls,
+              static_cast<long long>(found.tid));
+  if (!found.finding.chosen) {
+    std::puts("no loop found: no call recurs until the end; record a longer window");
+    return;
+  }
+  std::printf("  %10s %8s %8s %8s  %s\n", "period", "cycles", "unusual", "calls", "begins at");
+  for (std::size_t i = 0; i < found.finding.levels.size(); ++i) {
+    const Level& level = found.finding.levels[i];
+    std::printf("%c %10s %8zu %8zu %8zu  %s\n", i == *found.finding.chosen ? '*' : ' ',
+                time_text(level.period_ns).c_str(), level.cycles, level.deviations, level.calls,
+                boundary_text(found, level).c_str());
+  }
+  std::printf("* = the steps; confidence: %s\n", text_of(found.finding.confidence));
+  print_spec(found, found.finding.levels[*found.finding.chosen]);
+}
+
+void write_json(JsonWriter& json, const TraceLoop& found) {
+  json.open_object().member("file", found.path).member("rank", found.rank).member("thread", found.tid);
+  json.member("calls", static_cast<std::uint64_t>(found.calls));
+  json.member("confidence", std::string_view(text_of(found.finding.confidence))).key("levels").open_list();
+  for (std::size_t i = 0; i < found.finding.levels.size(); ++i) {
+    const Level& level = found.finding.levels[i];
+    json.open_object().member("chosen", i == found.finding.chosen);
+    json.member("name", found.symbols[level.boundary.symbol].name);
+    if (level.boundary.previous) json.member("after", found.symbols[*level.boundary.previous].name);
+    if (const char* const source = source_of(found, level)) json.member("source", std::string_view(source));
+    json.member("every", static_cast<std::uint64_t>(level.boundary.every)).member("at_end", level.boundary.at_end);
+    json.member("cycles", static_cast<std::uint64_t>(level.cycles));
+    json.member("unusual", static_cast<std::uint64_t>(level.deviations));
+    json.member("calls", static_cast<std::uint64_t>(level.calls)).key("period_us").decimal(level.period_ns / 1e3, 3);
+    json.close_object();
+  }
+  json.close_list().close_object();
+}
+
+}  // namespace
+
+int explain_steps(const std::string& trace, bool json) {
+  try {
+    const std::vector<TraceLoop> loops = loops_of_trace(trace);
+    if (!json) {
+      for (const TraceLoop& found : loops) print_text(found);
+      return kSuccess;
+    }
+    JsonWriter writer;
+    writer.open_list();
+    for (const TraceLoop& found : loops) write_json(writer, found);
+    std::puts(std::string(writer.close_list().text()).c_str());
+    return kSuccess;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "profshim: %s\n", error.what());
+    return kFailure;
+  }
+}
+
+}  // namespace profshim::cli

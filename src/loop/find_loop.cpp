@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <cmath>
+
+#include "candidates.h"
+#include "cycles.h"
+#include "profshim/loop.h"
+
+namespace profshim::loop {
+namespace {
+
+constexpr double kNesting = 1.5;                      // least ratio of the periods of two levels
+constexpr double kLargePart = 0.3, kSmallPart = 0.1;  // of the time
+constexpr double kMostly = 0.8;
+constexpr double kRegular = 0.7;
+
+double regularity(const Cycles& cycles) {
+  return 1 - static_cast<double>(cycles.deviations()) / static_cast<double>(cycles.size());
+}
+
+class Finder {
+ public:
+  Finder(const std::vector<Symbol>& symbols, const std::vector<Call>& calls) : symbols_(symbols), calls_(calls) {}
+
+  Finding find() {
+    const std::vector<Group> groups = groups_of(symbols_.size(), calls_);
+    std::vector<Cycles> levels;
+    for (const Group& group : groups) {
+      Cycles cycles = cycles_of(group, calls_);
+      if (regularity(cycles) >= kRegular) levels.push_back(std::move(cycles));
+    }
+    std::sort(levels.begin(), levels.end(), [](const Cycles& a, const Cycles& b) { return a.period_ns < b.period_ns; });
+    keep_one_of_each_period(levels);
+    Finding finding;
+    if (levels.empty()) return finding;
+    std::size_t chosen = 0;
+    for (std::size_t outer = 1; outer < levels.size(); ++outer) {
+      if (belongs_to(levels[chosen], levels[outer])) chosen = outer;
+    }
+    for (const Cycles& level : levels) finding.levels.push_back(described(level));
+    finding.chosen = chosen;
+    finding.confidence = confidence_of(levels[chosen], finding.levels[chosen]);
+    return finding;
+  }
+
+ private:
+  void keep_one_of_each_period(std::vector<Cycles>& levels) const {
+    std::vector<Cycles> kept;
+    for (Cycles& level : levels) {
+      if (!kept.empty() && level.period_ns < kNesting * kept.back().period_ns) {
+        if (merit(level) > merit(kept.back())) kept.back() = std::move(level);
+        continue;
+      }
+      kept.push_back(std::move(level));
+    }
+    levels = std::move(kept);
+  }
+
+  double merit(const Cycles& level) const {
+    const double regular = regularity(level);
+    return regular + (optimizers_in(level.usual) > 0.5 ? 1 : 0) +
+           static_cast<double>(level.group->members.size()) * 1e-3;
+  }
+
+  double optimizers_in(const Counts& counts) const {
+    double all = 0;
+    for (const auto& [symbol, count] : counts) {
+      if (symbols_[symbol].kind == CallKind::kOptimizer) all += count;
+    }
+    return all;
+  }
+
+  /// True if the inner loop is only a part of a step, so that the outer loop makes the steps.
+  bool belongs_to(const Cycles& inner, const Cycles& outer) const {
+    const double own = optimizers_in(inner.usual), all = optimizers_in(outer.usual);
+    if (own < 0.5 && all > 0.5) return true;  // micro-batches
+    const Unusual unusual = unusual_of(inner);
+    // Each outer cycle must have one unusual inner cycle.
+    const auto cycles = static_cast<double>(outer.size()), found = static_cast<double>(unusual.cycles);
+    const double tolerance = std::max(1.0, 0.2 * cycles);
+    if (outer.size() < 3 || std::abs(found - cycles) > tolerance) return false;
+    if (own < 0.5) return unusual.part >= kLargePart;
+    if (unusual.replaces) return true;  // several optimizers take turns
+    // A rollout comes before the first optimizer. An evaluation comes after some steps.
+    return unusual.part >= kSmallPart && contained(unusual.extra, counts_of(calls_, 0, inner.at.front())) >= kMostly;
+  }
+
+  struct Unusual {
+    std::size_t cycles = 0;
+    bool replaces = false;  // nearly all of them lack a symbol of the usual cycles
+    double part = 0;        // of the time: that of calls that usual cycles lack
+    Counts extra;           // mean
+  };
+
+  Unusual unusual_of(const Cycles& level) const {
+    Unusual unusual;
+    std::map<std::uint32_t, std::size_t> lacking;
+    double extra_ns = 0;
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      if (level.kind[i] == level.usual_kind) continue;
+      ++unusual.cycles;
+      const Counts counts = counts_of(calls_, level.at[i], level.at[i + 1]);
+      for (const auto& [symbol, count] : counts) {
+        const auto usual = level.usual.find(symbol);
+        unusual.extra[symbol] += std::max(0.0, count - (usual == level.usual.end() ? 0 : usual->second));
+      }
+      for (const auto& [symbol, count] : level.usual)
+        lacking[symbol] += count > 0.9 && counts.count(symbol) == 0 ? 1 : 0;
+      extra_ns += static_cast<double>(calls_[level.at[i + 1]].begin_ns - calls_[level.at[i]].begin_ns) - level.usual_ns;
+    }
+    for (auto& [symbol, count] : unusual.extra) count /= static_cast<double>(unusual.cycles);
+    for (const auto& [symbol, cycles] : lacking) {
+      unusual.replaces =
+          unusual.replaces || static_cast<double>(cycles) >= kMostly * static_cast<double>(unusual.cycles);
+    }
+    const auto all_ns = static_cast<double>(calls_[level.at.back()].begin_ns - calls_[level.at.front()].begin_ns);
+    unusual.part = all_ns > 0 ? extra_ns / all_ns : 0;
+    return unusual;
+  }
+
+  Level described(const Cycles& cycles) const {
+    Level level;
+    level.boundary = boundary_of(cycles);
+    level.cycles = cycles.size();
+    level.deviations = cycles.deviations();
+    level.period_ns = cycles.period_ns;
+    double calls = 0;
+    for (const auto& [symbol, count] : cycles.usual) calls += count;
+    level.calls = static_cast<std::size_t>(std::lround(calls));
+    return level;
+  }
+
+  Boundary boundary_of(const Cycles& cycles) const {
+    const double optimizers = optimizers_in(cycles.usual);
+    if (optimizers > 0.5) {
+      const auto count = static_cast<std::uint32_t>(std::lround(optimizers));
+      if (const auto last = optimizer_at(count - 1)) {
+        const auto own = cycles.usual.find(*last);
+        const auto every = own == cycles.usual.end() ? 1 : static_cast<std::uint32_t>(std::lround(own->second));
+        const double expected = static_cast<double>(calls_of(*last)) / std::max(every, 1U);
+        if (std::abs(expected - static_cast<double>(cycles.size())) <= std::max(2.0, 0.1 * expected))
+          return {.symbol = *last, .previous = {}, .every = std::max(every, 1U), .at_end = true};
+      }
+    }
+    const std::vector<Candidate>& members = cycles.group->members;
+    const auto better = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
+    const Candidate& best = *std::min_element(members.begin(), members.end(), better);
+    return {.symbol = best.symbol, .previous = best.previous};
+  }
+
+  std::pair<int, std::uint32_t> rank(const Candidate& candidate) const {
+    int order = 3;
+    switch (symbols_[candidate.symbol].kind) {
+      case CallKind::kRange:
+        order = 0;
+        break;
+      case CallKind::kForward:
+        order = 1;
+        break;
+      case CallKind::kCollective:
+      case CallKind::kMessage:
+      case CallKind::kLaunch:
+        order = 2;
+        break;
+      default:
+        break;
+    }
+    return {order + (candidate.previous ? 4 : 0), candidate.at.front()};
+  }
+
+  std::size_t calls_of(std::uint32_t symbol) const {
+    return static_cast<std::size_t>(
+        std::count_if(calls_.begin(), calls_.end(), [&](const Call& call) { return call.symbol == symbol; }));
+  }
+
+  std::optional<std::uint32_t> optimizer_at(std::uint32_t number) const {
+    for (const Call& call : calls_) {
+      if (symbols_[call.symbol].kind == CallKind::kOptimizer && number-- == 0) return call.symbol;
+    }
+    return std::nullopt;
+  }
+
+  Confidence confidence_of(const Cycles& cycles, const Level& level) const {
+    const double regular = regularity(cycles);
+    const bool is_marked = symbols_[level.boundary.symbol].kind != CallKind::kOperator && !level.boundary.previous;
+    if (cycles.size() >= 5 && regular >= 0.9 && is_marked) return Confidence::kHigh;
+    return cycles.size() >= 3 && regular >= kMostly ? Confidence::kMedium : Confidence::kLow;
+  }
+
+  const std::vector<Symbol>& symbols_;
+  const std::vector<Call>& calls_;
+};
+
+}  // namespace
+
+Finding find_loop(const std::vector<Symbol>& symbols, const std::vector<Call>& calls) {
+  return Finder(symbols, calls).find();
+}
+
+}  // namespace profshim::loop

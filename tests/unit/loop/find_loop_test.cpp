@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "profshim/loop.h"
+
+namespace profshim::loop {
+namespace {
+
+/// Writes the calls of a job. Names that begin with "opt" are optimizers, with "MPI" collectives, with "[" ranges.
+class Job {
+ public:
+  Job& call(const std::string& name, std::int64_t us = 10) {
+    const auto [at, is_new] = ids_.emplace(name, symbols_.size());
+    if (is_new) symbols_.push_back({kind_of(name), name});
+    calls_.push_back({static_cast<std::uint32_t>(at->second), now_, now_ + us * 1000});
+    now_ += (us + 1) * 1000;
+    return *this;
+  }
+  Job& calls(const std::vector<std::string>& names, std::int64_t us = 10) {
+    for (const std::string& name : names) call(name, us);
+    return *this;
+  }
+  Job& train_batch() { return calls({"load", "linear", "relu", "linear", "loss", "backward", "grad", "grad", "opt"}); }
+  Job& evaluation_batch() { return calls({"load", "linear", "relu", "linear", "argmax", "eq", "sum"}); }
+
+  /// Returns "NAME x EVERY, N cycles" of the chosen level.
+  std::string steps() const {
+    const Finding finding = find_loop(symbols_, calls_);
+    if (!finding.chosen) return "none";
+    const Level& level = finding.levels[*finding.chosen];
+    return symbols_[level.boundary.symbol].name + " x " + std::to_string(level.boundary.every) + ", " +
+           std::to_string(level.cycles) + " cycles";
+  }
+  Confidence confidence() const { return find_loop(symbols_, calls_).confidence; }
+
+ private:
+  static CallKind kind_of(const std::string& name) {
+    if (name.starts_with("opt")) return CallKind::kOptimizer;
+    if (name.starts_with("[")) return CallKind::kRange;
+    return name.starts_with("MPI") ? CallKind::kCollective : CallKind::kOperator;
+  }
+
+  std::map<std::string, std::size_t> ids_;
+  std::vector<Symbol> symbols_;
+  std::vector<Call> calls_;
+  std::int64_t now_ = 0;
+};
+
+TEST(FindLoop, ATrainingStepEndsWithItsOptimizer) {
+  Job job;
+  job.calls({"init", "init", "init", "init"});
+  for (int i = 0; i < 12; ++i) job.train_batch();
+
+  EXPECT_EQ(job.steps(), "opt x 1, 11 cycles");
+  EXPECT_EQ(job.confidence(), Confidence::kHigh);
+}
+
+TEST(FindLoop, MicroBatchesAreNoSteps) {
+  Job job;
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 4; ++k) job.calls({"load", "linear", "relu", "loss", "backward", "grad"});
+    job.calls({"clip", "opt", "zero"});
+  }
+  EXPECT_EQ(job.steps(), "opt x 1, 7 cycles");
+}
+
+TEST(FindLoop, TwoOptimizersInTurnMakeOneStep) {
+  Job job;
+  for (int i = 0; i < 12; ++i) {
+    job.calls({"noise", "generate", "detach", "judge", "judge", "loss", "backward", "grad", "opt"});
+    job.calls({"zero", "judge", "fool", "backward", "grad", "grad", "transpose", "opt"});
+  }
+  EXPECT_EQ(job.steps(), "opt x 2, 11 cycles");
+}
+
+TEST(FindLoop, SeveralCriticStepsAndAGeneratorStepAreOneStep) {
+  Job job;
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 5; ++k)
+      job.calls({"noise", "generate", "detach", "judge", "sub", "backward", "grad", "opt", "clamp"});
+    job.calls({"noise", "generate", "judge", "neg", "backward", "grad", "transpose", "opt"});
+  }
+  EXPECT_EQ(job.steps(), "opt x 6, 7 cycles");
+}
+
+TEST(FindLoop, ARolloutBelongsToTheOptimizersAfterIt) {
+  Job job;
+  for (int i = 0; i < 6; ++i) {
+    for (int t = 0; t < 20; ++t) job.calls({"policy", "softmax", "multinomial", "environment"});
+    job.call("permute");
+    for (int k = 0; k < 8; ++k) job.calls({"index", "policy", "ratio", "clamp", "backward", "grad", "opt"});
+  }
+  EXPECT_EQ(job.steps(), "opt x 8, 5 cycles");
+}
+
+TEST(FindLoop, AnEvaluationAfterSomeStepsMakesNoStep) {
+  Job job;
+  for (int i = 1; i <= 40; ++i) {
+    job.train_batch();
+    for (int k = 0; k < 5 && i % 10 == 0; ++k) job.evaluation_batch();
+  }
+  EXPECT_EQ(job.steps(), "opt x 1, 39 cycles");
+}
+
+TEST(FindLoop, ALoopWithoutMarkersHasALowerConfidence) {
+  Job job;
+  for (int i = 0; i < 30; ++i) job.calls({"embedding", "lstm", "linear", "softmax", "multinomial"});
+
+  EXPECT_EQ(job.steps(), "embedding x 1, 29 cycles");
+  EXPECT_EQ(job.confidence(), Confidence::kMedium);
+}
+
+TEST(FindLoop, ARangeOfTheJobNamesItsStep) {
+  Job job;
+  for (int i = 0; i < 10; ++i) job.calls({"MPI_Bcast", "[solve]", "MPI_Allreduce", "MPI_Allreduce", "MPI_Barrier"});
+
+  EXPECT_EQ(job.steps(), "[solve] x 1, 9 cycles");
+}
+
+TEST(FindLoop, OutputEveryTenthIterationMakesNoStep) {
+  Job job;
+  job.calls({"MPI_Bcast", "MPI_Barrier"});
+  for (int i = 1; i <= 60; ++i) {
+    job.calls({"MPI_Sendrecv", "MPI_Reduce"});
+    if (i % 10 == 0) job.call("MPI_Gather");
+  }
+  EXPECT_EQ(job.steps(), "MPI_Sendrecv x 1, 59 cycles");
+}
+
+TEST(FindLoop, ALoopThatHasEndedMakesNoSteps) {
+  Job job;
+  for (int i = 0; i < 50; ++i) job.calls({"read", "decode"});
+  for (int i = 0; i < 12; ++i) job.train_batch();
+
+  EXPECT_EQ(job.steps(), "opt x 1, 11 cycles");
+}
+
+TEST(FindLoop, CallsThatDoNotRecurMakeNoLoop) {
+  Job job;
+  EXPECT_EQ(job.steps(), "none");
+  job.calls({"a", "b", "c", "d", "a", "c"});
+  EXPECT_EQ(job.steps(), "none");
+}
+
+}  // namespace
+}  // namespace profshim::loop
