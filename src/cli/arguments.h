@@ -19,7 +19,7 @@ class Arguments {
     Argument& required();
     Argument& shown_as(const char* placeholder);
     Argument& range(double least, double most = std::numeric_limits<double>::infinity());
-    /// Accepts the texts in any case; the value becomes the text as listed.
+    /// Ignores upper and lower case; the value becomes the text as listed.
     Argument& one_of(std::vector<std::string> texts);
 
    private:

@@ -25,7 +25,7 @@ std::string find_library(std::string& why_not) {
   if (const char* const named = std::getenv("PROFSHIM_LIBRARY"); named != nullptr && *named != '\0') {
     found = absolute_path(named);
     if (access(found.c_str(), R_OK) != 0) {
-      why_not = "cannot read " + found + " (PROFSHIM_LIBRARY)";
+      why_not = "cannot read " + found + "; set PROFSHIM_LIBRARY to a libprofshim.so, or unset it";
       return "";
     }
   } else {

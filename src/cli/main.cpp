@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   try {
     const int status = profshim::cli::run_command(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      std::fputs("profshim: the output could not be written\n", stderr);
+      std::fputs("profshim: cannot write to standard output\n", stderr);
       return profshim::cli::kFailure;
     }
     return status;

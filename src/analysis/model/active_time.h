@@ -21,7 +21,7 @@ struct ActiveTime {
   double exposed_communication_ns() const;
 };
 
-/// Keys are devices. Call merge() on the results.
+/// Keys are device numbers. Call merge() on each value.
 std::map<std::int64_t, ActiveTime> device_activity(const Timeline& timeline);
 
 }  // namespace profshim::analysis_detail

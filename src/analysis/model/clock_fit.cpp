@@ -13,7 +13,7 @@ struct Point {
   double t, y;
 };
 
-/// If `sign` is 1, returns the lower convex hull. If `sign` is -1, returns the upper hull with negated y.
+/// If `sign` is 1, returns the lower convex hull of `bounds`. If `sign` is -1, returns the upper hull with negated y.
 std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
   std::vector<Point> points;
   points.reserve(bounds.size());

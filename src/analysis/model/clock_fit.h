@@ -1,8 +1,8 @@
 // Estimates offset and drift between two ranks' clocks.
 //
-// A message is received after it is sent, and no rank leaves a barrier before the last has entered. Such pairs bound
-// the difference of the clocks. All ranks leave a collective at about the same time: the ends select one of the lines
-// (offset and drift) within the bounds.
+// A message is received after it is sent, and no rank leaves a barrier before the last has entered. Such pairs of times
+// bound the difference of the clocks. All ranks leave a collective at about the same time: the ends select one of the
+// lines (offset and drift) within the bounds.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct ClockBound {
 };
 
 struct ClockFit {
-  bool known = false;       // there are bounds of both kinds
+  bool known = false;       // at_least and at_most have bounds
   bool consistent = false;  // a line fits all bounds
   std::int64_t origin_ns = 0;
-  double offset_ns = 0;  // at origin_ns
+  double offset_ns = 0;  // reference minus this clock, at origin_ns
   double drift = 0;      // nanoseconds per nanosecond
   double error_ns = 0;   // upper bound between first_ns and last_ns
 };
@@ -30,7 +30,7 @@ struct ClockFit {
 inline constexpr double kMostDrift = 500e-6;
 
 /// `ends`: clock differences at the ends of collectives; may be empty. If no line fits (a clock was set), returns the
-/// line that violates the bounds least, with the excess as error.
+/// line that violates the bounds least, with the excess as error_ns.
 ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most,
                    std::span<const ClockBound> ends, std::int64_t first_ns, std::int64_t last_ns);
 

@@ -41,7 +41,7 @@ inline double covered(const std::vector<Interval>& set) {
   return sum;
 }
 
-/// Length of the intersection.
+/// Returns the length of the intersection.
 inline double common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {

@@ -51,7 +51,7 @@ std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, 
   MachineLoad load;
   for (const auto& [name, host] : hosts) {
     const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
-    // The ranks' windows differ a little, so their sum may exceed the CPUs.
+    // Windows differ a little, so the ranks' CPU use may exceed the host's CPUs.
     const double own = std::min(host.process, host.cpus);
     load.cpus += host.cpus;
     load.own += own;

@@ -27,7 +27,6 @@ class Texts {
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-/// The result is indexed by TextId.
 template <class Predicate>
 std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
   std::vector<bool> result(texts.size());

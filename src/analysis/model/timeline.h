@@ -54,8 +54,8 @@ struct Slice {
   std::int64_t flops = 0;
   TextId name = 0;
   std::uint32_t track = 0;
-  std::uint32_t communication = kNone;
-  TextId input_dims = 0;  // compact JSON; needs TimelineOptions::input_dims
+  std::uint32_t communication = kNone;  // index in Timeline::communications
+  TextId input_dims = 0;                // compact JSON; needs TimelineOptions::input_dims
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // occupies no thread
   bool unfinished = false;    // running at the end of the trace
@@ -74,10 +74,9 @@ struct Communication {
   std::int64_t elements_in = -1, elements_out = -1;
   std::int64_t group_size = -1, rank_in_group = -1;
   std::int64_t sequence = -1;
-  std::int64_t peer = -1;           // rank in the group
-  std::int64_t from = -1, to = -1;  // ranks in the job: "Src Rank", "Dst Rank"
-  // For "MPI polling": number of polls, and time in them.
-  std::int64_t polls = 0, in_calls_ns = 0;
+  std::int64_t peer = -1;                   // rank in the group
+  std::int64_t from = -1, to = -1;          // ranks in the job: "Src Rank", "Dst Rank"
+  std::int64_t polls = 0, in_calls_ns = 0;  // of an "MPI polling" event
 };
 
 /// An event [memory] or [OutOfMemory].
@@ -110,8 +109,8 @@ struct Timeline {
   std::string backend, host;
   std::int64_t pid = -1;  // of the first host event
   std::int64_t base_time_ns = 0;
-  bool complete = true;  // false: the window was cut, or threads were not recorded
-  bool truncated = false;
+  bool complete = true;    // false: the window was cut, or threads were not recorded
+  bool truncated = false;  // the file ends early
   std::uint64_t dropped = 0;
   bool profile_memory = false;
   std::optional<RecordingInfo> recording;  // only in traces of profshim

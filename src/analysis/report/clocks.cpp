@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Takes the n-th file of each rank for the n-th window.
+/// Treats the n-th file of each rank as the n-th window.
 std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<TraceDescription>& traces) {
   std::map<int, std::vector<const TraceDescription*>> by_rank;
   for (const TraceDescription& t : traces) by_rank[t.rank].push_back(&t);

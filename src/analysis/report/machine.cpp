@@ -66,7 +66,7 @@ void judge_machine(const std::vector<TraceDescription>& traces, std::vector<Repo
     if (t.load) loads.push_back(*t.load);
   }
   char text[200];
-  std::snprintf(text, sizeof text, "%.2f s in each second", most->second.waited());
+  std::snprintf(text, sizeof text, "together %.2f s per second", most->second.waited());
   std::string words = "Threads of " + ranks_words(waited) + " waited for a CPU";
   words += (waited.size() > 1 ? ", those of " + ranks_words({most->first}) + " longest, " : ", ") + text;
   if (const auto load = machine_load(loads, all.size())) {

@@ -186,7 +186,7 @@ ViewTable operators_of(const KeyTable& keys) {
 
 void add_top(ReportSection& section, ViewTable table) {
   if (table.rows.empty()) return;
-  keep_rows(table, kTop, "those that took longest; profshim summary shows all", section.notes);
+  keep_rows(table, kTop, "those that took longest; profshim summary --row-limit -1 shows all", section.notes);
   section.tables.push_back(std::move(table));
 }
 
@@ -234,7 +234,7 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
   ViewTable table =
       with_columns(calls, {"group", "function", "where", "group_size", "count", unfinished ? "unfinished" : "",
                            "mean_bytes", "max_bytes", "total_us", "mean_us", "algorithm_gb_per_s", "bus_gb_per_s"});
-  keep_rows(table, kTop, "those that took longest; profshim summary shows all", section.notes);
+  keep_rows(table, kTop, "those that took longest; profshim summary --comms --row-limit -1 shows all", section.notes);
   section.tables.push_back(std::move(table));
   constexpr std::size_t kMostNotes = 10;
   for (std::size_t i = 0; i < comms.notes.size() && i < kMostNotes; ++i) section.notes.push_back(comms.notes[i] + ".");

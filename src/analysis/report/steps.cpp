@@ -290,12 +290,12 @@ ReportSection steps_section(const View& steps, const View& windows) {
     if (ranks_are_equal) row[column_index(slowest, "slowest_rank")] = std::monostate{};
   }
   slowest.title = "Longest steps, and their slowest rank";
-  keep_rows(slowest, 10, "the longest; profshim summary --steps shows all", section.notes);
+  keep_rows(slowest, 10, "the longest; profshim summary --steps --row-limit -1 shows all", section.notes);
   if (!slowest.rows.empty()) section.tables.push_back(std::move(slowest));
   ViewTable gaps = table_of(steps, "gaps");
   if (!gaps.rows.empty()) sort_descending(gaps, "duration_us");
   gaps.title = "Longest gaps without activity (above 1 ms)";
-  keep_rows(gaps, 10, "the longest; profshim summary --steps shows all", section.notes);
+  keep_rows(gaps, 10, "the longest; profshim summary --steps --row-limit -1 shows all", section.notes);
   if (!gaps.rows.empty()) section.tables.push_back(std::move(gaps));
   return section;
 }

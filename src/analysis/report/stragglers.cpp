@@ -14,7 +14,7 @@ constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 16;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns the ranks that caused most of the waiting, if they are at most a quarter of all ranks.
+/// Returns the ranks that caused most of the waiting, if they are one or at most a quarter of all ranks.
 std::set<int> late_ranks(const std::vector<std::pair<double, int>>& caused, double total_us, std::size_t ranks) {
   const double enough = total_us * (0.5 + 0.5 / static_cast<double>(ranks));
   std::set<int> found;
@@ -157,8 +157,8 @@ void Waits::fill(ReportSection& section) {
                   .columns = {{"rank", "Rank"},
                               {"met", "Collectives"},
                               {"last", "Came last"},
-                              {"caused_us", "Others waited for it", Unit::kTime},
-                              {"waited_us", "It waited", Unit::kTime}}};
+                              {"caused_us", "Others waited for this rank", Unit::kTime},
+                              {"waited_us", "This rank waited", Unit::kTime}}};
   const std::vector<int> shown = ranks_to_show(kMostRows);
   for (const int rank : shown) {
     const Rank& r = ranks_.at(rank);

@@ -36,7 +36,7 @@ class Waits {
   std::vector<std::pair<int, double>> waits_;  // rank, microseconds
   std::map<int, Rank> ranks_;
   std::map<std::pair<int, int>, double> pairs_;  // (waiting, last rank) -> microseconds
-  std::int64_t uncertain_ = 0;                   // collectives that several ranks entered last, at once
+  std::int64_t uncertain_ = 0;                   // collectives that several ranks entered last
   double total_us_ = 0;
 };
 

@@ -196,8 +196,8 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
         {Level::kBad, "The trace of " + ranks_words(early) + " ends early: the page shows the events before its end."});
   }
   if (!limited.empty()) {
-    verdict.push_back(
-        {Level::kNotice, "A limit of the spec (table [limits]) closed the window on " + ranks_words(limited) + "."});
+    verdict.push_back({Level::kNotice, "A limit of the spec (table [limits]) closed the window on " +
+                                           ranks_words(limited) + ": raise the limit or record fewer steps."});
   }
   if (!cut.empty()) {
     verdict.push_back({Level::kNotice, "The window is incomplete on " + ranks_words(cut) +

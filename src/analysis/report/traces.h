@@ -16,17 +16,17 @@ namespace profshim::analysis_detail {
 /// A rank's clock compared with the first rank's clock.
 struct RankClock {
   int rank = -1;
-  std::string host, clock;  // as in MergedRank
+  std::string host, clock;  // clock: see MergedRank (profshim/analysis/merge.h)
   double offset_us = 0, drift_ppm = 0, error_us = -1;
 };
 
 struct TraceDescription {
   std::string path, host, run_name, command, steps_source;
   int rank = -1, world_size = -1;
-  bool ours = false;
+  bool ours = false;  // written by profshim
   bool complete = true;
   bool limited = false;  // a limit of the spec closed the window
-  bool cut_off = false;
+  bool cut_off = false;  // the file ends early
   bool recovered = false;
   std::int64_t window = -1;
   std::uint64_t events = 0, dropped = 0;
@@ -42,14 +42,13 @@ struct LoadedTrace {
   TraceDescription description;
 };
 
-/// Adds the clocks of a merged trace to `clocks`.
+/// Adds a merged trace's clocks to `clocks`.
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
 /// Returns a sentence if two traces are of one rank and window, else "".
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
-/// Makes the whole trace one step.
 void make_one_step(Timeline& timeline);
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces);

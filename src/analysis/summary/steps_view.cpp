@@ -174,7 +174,7 @@ void StepsView::add_step_tables(View& view) const {
     means.rows.push_back({std::int64_t{rank}, s.count, s.mean_us, s.p50_us, s.p95_us, s.min_us, s.max_us,
                           s.max_us - s.min_us, share(busy), share(exposed)});
   }
-  if (steps.rows.empty()) view.notes.emplace_back("No ProfilerStep#N in these traces");
+  if (steps.rows.empty()) view.notes.emplace_back("No steps (ProfilerStep#N) in these traces");
   if (any_host) {
     view.notes.emplace_back(
         "No device activity: the times are those of the thread with the steps, which is busy in recorded calls "

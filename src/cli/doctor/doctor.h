@@ -38,7 +38,7 @@ void examine_machine(Notes& notes);
 
 struct Program {
   std::string path;                 // "" = not found
-  std::string script;               // that the interpreter `path` runs
+  std::string script;               // run by the interpreter `path`
   std::vector<std::string> behind;  // launchers and scripts that start the program
   std::string problem;
 };

@@ -11,7 +11,7 @@ namespace profshim::cli::doctor {
 struct ElfImage {
   bool readable = false;
   std::string problem;
-  bool is_64_bit = false;  // if false, nothing below is set
+  bool is_64_bit = false;  // if false, or big-endian: nothing below is set
   std::uint16_t machine = 0;
   std::string interpreter;  // PT_INTERP; "" = static, or a library
   bool dynamic = false;
@@ -19,7 +19,7 @@ struct ElfImage {
   std::set<std::string> calls;  // undefined symbols
   std::set<std::string> defines;
   bool uses_nvtx = false;     // contains the name of NVTX's injection variable
-  bool holds_cudart = false;  // the CUDA runtime is linked statically
+  bool holds_cudart = false;  // contains strings of a static CUDA runtime
 };
 
 ElfImage read_elf(const std::string& path);

@@ -84,7 +84,7 @@ const std::vector<Launcher>& launchers() {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Also matches "mpirun.openmpi" and "mpiexec.hydra".
+// Also matches "mpirun.openmpi".
 const Launcher* launcher_named(const std::string& path) {
   const std::string name = base_name(path);
   for (const Launcher& launcher : launchers())

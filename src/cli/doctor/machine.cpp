@@ -79,7 +79,7 @@ void note_launchers(Notes& notes) {
   notes.fact("launchers", found.empty() ? "none on PATH" : found);
 }
 
-// NVTX and CUDA each load one injection library, named by a variable. profshim does not replace a job's own library.
+// NVTX and CUDA each load one injection library, named by a variable. profshim replaces no other library.
 void note_injection(Notes& notes, const char* variable, const char* lost) {
   const char* taken = getenv(variable);
   if (taken == nullptr || *taken == '\0') {
@@ -105,7 +105,8 @@ void note_gpu(Notes& notes) {
   notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);
   if (const char* named = getenv("PROFSHIM_CUPTI"); named != nullptr && *named != '\0') {
     if (access(named, R_OK) == 0) return notes.fact("CUPTI", std::string(named) + " (PROFSHIM_CUPTI)");
-    return notes.unrecorded("CUPTI", std::string("cannot read ") + named + " (PROFSHIM_CUPTI)");
+    return notes.unrecorded("CUPTI",
+                            std::string("cannot read ") + named + "; set PROFSHIM_CUPTI to a libcupti.so, or unset it");
   }
   std::vector<std::string> folders;
   std::istringstream path(getenv("LD_LIBRARY_PATH") != nullptr ? getenv("LD_LIBRARY_PATH") : "");

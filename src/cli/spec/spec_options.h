@@ -9,13 +9,13 @@
 
 namespace profshim::cli {
 
-/// --set wins over the short options.
+/// --set wins over the other options.
 struct SpecOptions {
   std::string ranks, steps, folder, run_name;
   std::vector<std::string> set;
 
   void add_to(Arguments& arguments);
-  /// Adds these options to the environment's settings. `file` replaces PROFSHIM_SPEC unless it is "".
+  /// Adds these options to the environment's settings. `file` replaces PROFSHIM_SPEC unless `file` is "".
   SpecSources sources(const Arguments& arguments, const std::string& file) const;
 };
 

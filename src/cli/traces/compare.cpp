@@ -48,8 +48,9 @@ int update_baseline(const Options& options) {
     const Comparison comparison = compare_runs({runs.front()}, run, options.how);
     for (const Change& c : comparison.changes) {
       if (c.what != Change::What::kCount) continue;
-      throw std::runtime_error(run.path + ": not the same program as " + runs.front().path + ": different number of " +
-                               c.name + "; `profshim compare` of the two lists all differences");
+      throw std::runtime_error(run.path + ": not the same program as " + runs.front().path +
+                               ": different number of calls of " + c.name +
+                               "; `profshim compare BASE NEW` lists all differences");
     }
   }
   write_file(options.update, baseline_text(runs));

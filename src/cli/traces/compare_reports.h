@@ -10,8 +10,7 @@ std::string compare_headline(const Comparison& comparison);
 std::string compare_text(const Comparison& comparison);
 std::string compare_json(const Comparison& comparison);
 std::string compare_markdown(const Comparison& comparison, const std::string& title);
-/// Has a test case per rule and per regression. If no count regressed, one test case covers all counts; likewise for
-/// times.
+/// Has a test case per rule, regression and undecided change, and one for all counts or times without such changes.
 std::string compare_junit(const Comparison& comparison);
 
 }  // namespace profshim::cli

@@ -4,8 +4,7 @@
 
 namespace profshim::cli {
 
-/// While an object lives, new files get the owner's permissions, and root reaches only the owner's files. This holds
-/// for the whole process.
+/// While an object lives, root acts as the owner of `file`, in the whole process: new files belong to the owner.
 class ActAsOwner {
  public:
   explicit ActAsOwner(const struct stat& file);

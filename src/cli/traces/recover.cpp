@@ -72,7 +72,8 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
     return is_done(recover_one(folder, whole.substr(slash + 1), quiet, notes)) ? kSuccess : kProblemsFound;
   }
   const ActAsOwner owner(file);
-  if (!owner.ok()) return refuse(path, "root cannot act as the owner; run profshim recover as that user", notes);
+  if (!owner.ok())
+    return refuse(path, "root cannot act as the owner of the file; run profshim recover as that user", notes);
   const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(), notes);
   if (const std::string message = remark(outcome, quiet && outcome != RecoverOutcome::kElsewhere); !message.empty()) {
     notes.push_back({path, -1, -1, "", path + ": " + message});
@@ -109,7 +110,7 @@ int recover(int argc, char** argv) {
   arguments.add("--quiet", options.quiet, "Print only recovered traces and failures");
   arguments.add("--json", options.json, "Print JSON: a list of recovered traces and failures");
   arguments.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +
-                   "\nA problem is a spool that could not be recovered.");
+                   "\nA problem is a buffer file (spool) that could not be recovered.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
   std::vector<RecoverNote> all;
@@ -131,7 +132,8 @@ int recover_folder(const std::string& path, bool quiet, std::vector<RecoverNote>
   const OpenFolder folder = output::open_run_folder(path);
   if (!folder.fd) return refuse(path, std::strerror(errno), notes);
   const ActAsOwner owner(folder.found);
-  if (!owner.ok()) return refuse(path, "root cannot act as the owner; run profshim recover as that user", notes);
+  if (!owner.ok())
+    return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);
   int status = kSuccess;
   const std::vector<std::string> entries = output::spool_entries(folder);
   for (const std::string& entry : entries) {

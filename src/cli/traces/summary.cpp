@@ -210,7 +210,7 @@ int run(int argc, char** argv) {
   arguments.add("--top-level", options.style.top_level_only, "Show only events that are not nested in others");
   arguments.add("--time-unit", options.style.time_unit, "Unit for all times: s, ms or us").one_of({"s", "ms", "us"});
   arguments.add("--group-by-shapes", options.by_shapes,
-                "Separate rows for different input shapes (needs capture.record_shapes)");
+                "Separate rows for different input shapes (needs capture.record_shapes = true)");
   arguments.add("--json", options.json, "Print JSON, with times in microseconds");
   arguments.add("--csv", options.csv, "Print CSV, with times in microseconds");
   arguments.exclusive({"--json", "--csv"});

@@ -23,7 +23,7 @@ std::string_view without_gz(std::string_view name) {
 
 bool is_manifest_name(std::string_view name) { return name.starts_with("manifest-rank") && name.ends_with(".json"); }
 
-/// True for a path outside its folder: a manifest can name any path.
+/// True for a path outside the manifest's folder: manifests can name any path.
 bool leads_out(const fs::path& file) {
   return file.is_absolute() || std::find(file.begin(), file.end(), fs::path("..")) != file.end();
 }

@@ -6,7 +6,7 @@
 
 namespace profshim::cli {
 
-/// False for a hidden file, which is still being written.
+/// Also false for hidden files, which are still being written.
 bool is_trace_name(std::string_view name);
 
 /// Also returns traces that only a manifest names ("trace.json"). Adds unreadable folders to `unread`.

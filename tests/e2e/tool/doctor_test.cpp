@@ -45,7 +45,7 @@ TEST(Doctor, ExaminesTheLibraryThatRunWouldLoad) {
   const Outcome outcome = run(job);
 
   EXPECT_EQ(outcome.ending(), "exit 1");
-  EXPECT_TRUE(says(outcome, "cannot read /nowhere/libprofshim.so (PROFSHIM_LIBRARY)"));
+  EXPECT_TRUE(says(outcome, "cannot read /nowhere/libprofshim.so; set PROFSHIM_LIBRARY to "));
 }
 
 TEST(Doctor, NamesTheSubscriberOfNvtx) {

@@ -27,7 +27,7 @@ class FileLoader {
   }
 
   std::vector<Timeline> finish(const ReadResult& result) {
-    // If no rank has events, keep all builders: the first one reports the error.
+    // If no rank has events, keep all builders: the first reports the error.
     const auto is_empty = [](const Rank& rank) { return !rank.builder.has_events(); };
     if (!std::all_of(ranks_.begin(), ranks_.end(), is_empty)) std::erase_if(ranks_, is_empty);
     std::vector<Timeline> timelines;
@@ -61,7 +61,6 @@ class FileLoader {
     std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.first_pid() < b.first_pid(); });
   }
 
-  /// Returns nullptr if no rank has the event's pid.
   TimelineBuilder* builder_of(const ReadEvent& event) {
     if (!ranks_.front().merged) return &ranks_.front().builder;
     const auto after = std::upper_bound(ranks_.begin(), ranks_.end(), event.pid,

@@ -1,4 +1,4 @@
-// All text from traces must pass through one of these functions.
+// All text from traces must pass through escaped() or script_json().
 #pragma once
 
 #include <cstddef>

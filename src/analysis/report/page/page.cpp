@@ -53,7 +53,7 @@ std::string report_page(const Report& report) {
     texts["warnings"] += "<p class=\"note\">" + escaped(warning) + "</p>\n";
   }
   for (const ReportSection& section : report.sections) texts["sections"] += section_html(section);
-  // Scripts need this nonce. It hashes these texts, so text in them that slips past escaped() cannot contain it.
+  // Browsers run only scripts with this nonce, a hash of these texts: text in them, even unescaped, cannot contain it.
   char nonce[32];
   std::snprintf(nonce, sizeof nonce, "%016zx",
                 std::hash<std::string>{}(texts["sections"] + texts["plots"] + texts["verdict"]));

@@ -40,7 +40,7 @@ struct CommsRowKey {
 struct CommsRank {
   std::int64_t last_ns = 0;
   bool incomplete = false;
-  bool lossy = false;
+  bool lossy = false;  // events are missing
 };
 
 struct CommsCalls {

@@ -20,7 +20,6 @@ std::string_view function_of_kernel(std::string_view name) {
   return name.substr(0, name.find_first_of("(<"));
 }
 
-/// `dtype` is PyTorch's name.
 std::int64_t bytes_of_type(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
       {"Byte", 1}, {"Char", 1},  {"Bool", 1}, {"Short", 2},  {"Half", 2},         {"BFloat16", 2},
@@ -31,7 +30,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// Returns the larger of input and output, as nccl-tests does. kMost keeps later products from overflowing.
+/// Returns the bytes of the larger of input and output, as nccl-tests does, or else c.bytes. kMost prevents overflow.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -43,7 +42,7 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
 /// PyTorch records these as record_param_comms as well.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
-/// True for ranges on a backend's own thread. "nccl:all_reduce" lies inside the operator.
+/// True for ranges on a backend's own thread. "nccl:all_reduce" is on the operator's thread.
 bool is_work_range(std::string_view name) {
   return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
@@ -118,7 +117,7 @@ class FileCalls {
     }
   }
 
-  /// Matches the n-th range with the n-th operator: backends keep the order.
+  /// Matches a function's n-th range with its n-th operator: backends keep the order.
   void match_work_ranges() {
     const auto is_earlier = [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; };
     for (auto& [name, work] : work_) {

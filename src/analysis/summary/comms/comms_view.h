@@ -24,12 +24,12 @@ class CommsView {
   struct Instance {
     std::string_view group, function;
     std::int64_t number = -1;                                 // sequence number; -1 = none
-    std::int64_t begin_ns = 0;                                // of the first rank, by its clock
+    std::int64_t begin_ns = 0;                                // earliest of the ranks, each by its clock
     int last = -1;                                            // last rank to enter; -1 = not certain
     std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, nanoseconds that it waited
   };
   using Observer = std::function<void(const Instance&)>;
-  /// `observe` is called by finish(), group by group. Instances are valid during the call.
+  /// finish() calls `observe`, group by group. An instance is valid only during that call.
   explicit CommsView(Observer observe = {}) : observe_(std::move(observe)) {}
   void add(const Timeline& timeline, int rank);
   View finish();

@@ -1,10 +1,11 @@
 // Matches the ranks' calls by group, function and sequence number. Without numbers, matches them by order if all ranks
 // have equally many calls. Skips messages, calls that only start the operation, and unknown groups.
 //
-// A rank's wait is its duration minus the shortest duration, that of the last rank to enter.
+// A rank's wait is its duration minus the shortest, that of the last rank to enter.
 //
 // "Rank 6 never entered" means: other ranks are in the collective at the end of their traces, no rank that must wait
-// for rank 6 has left, and the trace of rank 6 is lossless and has neither this call nor a later one.
+// for rank 6 has left, and the trace of rank 6 is lossless, reaches their entry (or is incomplete), and has neither
+// this call nor a later one.
 #pragma once
 
 #include <map>
@@ -21,7 +22,6 @@ namespace profshim::analysis_detail {
 /// Call match() for each row, then add_absent_notes().
 class CallMatcher {
  public:
-  /// `observe` may be empty.
   CallMatcher(const CommsCalls& calls, const std::map<CommsGroupKey, std::string>& labels,
               const CommsView::Observer& observe);
 

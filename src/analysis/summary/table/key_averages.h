@@ -8,7 +8,7 @@
 // Differences from PyTorch:
 //
 //  * Python functions enclose nothing. PyTorch makes the self time of the range around them negative.
-//  * A parent that takes over a child's kernels keeps its own kernels.
+//  * A parent into which a child is folded (span_tree.h) keeps its own kernels.
 //  * Asynchronous events have their own rows.
 #pragma once
 

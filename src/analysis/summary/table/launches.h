@@ -10,7 +10,7 @@ namespace profshim::analysis_detail {
 
 constexpr bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind == Kind::kDriver; }
 
-/// Finds launching operators and API calls. Returns indices of slices, or kNone.
+/// Returns indices of slices, or kNone.
 class Launches {
  public:
   explicit Launches(const Timeline& timeline);

@@ -21,7 +21,7 @@ class MemorySums {
  public:
   explicit MemorySums(const std::vector<MemoryRecord>& records);
   bool empty() const { return records_.empty(); }
-  /// Sums from `begin` to `end`, both included.
+  /// Includes `begin` and `end`.
   MemoryBytes during(std::int64_t begin, std::int64_t end) const;
   void cover(std::int64_t begin, std::int64_t end);
   std::vector<const MemoryRecord*> uncovered() const;

@@ -25,7 +25,7 @@ struct HostSpan {
   std::uint32_t children = 0;
   std::uint32_t folded_into = kNone;
   double children_ns = 0;
-  double own_device_ns = 0, device_ns = 0;  // without and with children
+  double own_device_ns = 0, device_ns = 0;  // without and with the children's
   MemoryBytes bytes, children_bytes;
   double ns() const { return static_cast<double>(end - begin); }
 };

@@ -252,11 +252,11 @@ TEST_F(ReportOfFiles, NamesRanksThatWaitedForACpu) {
   const Report quiet = make_report({of_rank(0, 20), of_rank(1, 30)});
 
   EXPECT_NE(verdict_of(crowded).find(
-                "Threads of ranks 0, 1 waited for a CPU, those of rank 1 longest, 0.41 s in each second: the "
+                "Threads of ranks 0, 1 waited for a CPU, those of rank 1 longest, together 0.41 s per second: the "
                 "ranks used 1.0 of 4 CPUs, other processes 2.9."),
             std::string::npos)
       << verdict_of(crowded);
-  EXPECT_NE(verdict_of(one).find("Threads of rank 1 waited for a CPU, 0.41 s in each second: "), std::string::npos)
+  EXPECT_NE(verdict_of(one).find("Threads of rank 1 waited for a CPU, together 0.41 s per second: "), std::string::npos)
       << verdict_of(one);
   EXPECT_EQ(verdict_of(quiet).find("waited for a CPU"), std::string::npos) << verdict_of(quiet);
   const ViewTable& cpus = section(quiet, "losses").tables.back();

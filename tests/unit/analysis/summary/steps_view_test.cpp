@@ -134,7 +134,7 @@ TEST(StepsView, FindsGapsWithoutSteps) {
 
   const View view = steps_of(one);
 
-  EXPECT_EQ(view.notes.front(), "No ProfilerStep#N in these traces");
+  EXPECT_EQ(view.notes.front(), "No steps (ProfilerStep#N) in these traces");
   EXPECT_EQ(row(view, "gaps", {{"where", "no step"}})["duration_us"], "5000");
 }
 
