@@ -44,7 +44,7 @@ void start(const Spec& spec, void (*ready)()) {
   if (start_device_thread(spec)) return;
   end_start(Phase::kOver);
   try {
-    report_no_activity("no thread could be started");
+    report_no_activity("profshim's GPU thread could not be started (ulimit -u may be too low)");
   } catch (...) {
     report_no_memory();
   }
