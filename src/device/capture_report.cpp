@@ -40,7 +40,11 @@ std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std
 }
 
 void add_loss_problems(const Losses& now) {
-  if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device activity and CUDA calls are missing");
+  if (now.by_cupti > 0)
+    recorder::problem(
+        "cupti",
+        "CUPTI dropped records: GPU activity and CUDA calls are missing (raise limits.host_memory if it is "
+        "below 2GiB)");
   if (now.times.all() > 0) recorder::problem("cupti", "CUPTI's records with impossible times were left out");
   if (now.launches > now.graphs) {
     recorder::problem("cupti", "CUPTI never delivered the device activity of some launches");
@@ -49,7 +53,7 @@ void add_loss_problems(const Losses& now) {
     recorder::problem(
         "cupti",
         "some launches of CUDA graphs have no kernels: CUPTI may miss graphs that were made before CUPTI was first "
-        "switched on (a window or its warm-up must begin earlier)");
+        "switched on (begin the first window earlier, or raise schedule.warmup)");
   }
   if (now.uncertain_graph_nodes > 0) {
     recorder::problem(
@@ -63,13 +67,15 @@ void add_buffer_problems(const Losses& now, const BufferPool::Counts& counts) {
   if (now.kept_buffers > 0) {
     recorder::problem(
         "cupti",
-        "CUPTI did not return all buffers in time (device activity in them may still have run): calls and "
-        "device activity may be missing");
+        "CUPTI did not return all buffers in time, perhaps because GPU activity still ran: CUDA calls and GPU activity "
+        "may be missing");
   }
   if (now.truncated > 0)
     recorder::problem("cupti", "CUPTI returned buffers that end inside a record: the rest of each buffer is missing");
   if (counts.overwritten > 0) {
-    recorder::problem("cupti", "CUPTI filled buffers faster than profshim read them: GPU activity is missing");
+    recorder::problem("cupti",
+                      "CUPTI filled buffers faster than profshim read them: GPU activity is missing (raise "
+                      "limits.host_memory if it is below 2GiB)");
   }
   if (counts.unread > 0) {
     recorder::problem("cupti",

@@ -26,7 +26,7 @@ class WindowOutput final : public SpoolOutput {
   const Capture& capture_;
 };
 
-/// Our use of the process's libcupti. Never destroyed: CUPTI calls back until the process ends.
+/// Never destroyed: CUPTI calls back until the process ends.
 struct CuptiClient {
   CuptiClient(FoundCupti found_cupti, const CaptureOptions& options, const StepListener& listener,
               LaunchCallbacks::Wanted wanted)
@@ -41,11 +41,11 @@ struct CuptiClient {
   CaptureReport report;
   bool refusal_reported = false;
   std::string late_begins;  // values of metadata `gpu_recorded_after_us`
-  // Copied from `capture` for other threads. Call show() after CaptureReport::write_losses(), so that each trace has
-  // its losses.
+  // Copied from `capture` for other threads.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 
+  /// Call after CaptureReport::write_losses(), so that each trace has its losses.
   void show() {
     settled_until.store(capture.settled_until(), std::memory_order_release);
     state.store(capture.state(), std::memory_order_release);
@@ -53,9 +53,9 @@ struct CuptiClient {
 };
 /// Returns null until CUPTI works, and after finish(). Thread-safe.
 CuptiClient* running_client();
-/// Thread-safe.
+/// True if CUPTI records, or will not (refused, yielded, finished). Thread-safe.
 bool is_on_or_never(const CuptiClient& client);
-/// Subscribes for steps. Thread-safe.
+/// Subscribes to the CUDA calls that make steps. Thread-safe.
 void start_callbacks(CuptiClient& client);
 
 }  // namespace profshim::device

@@ -11,8 +11,8 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // of one cudaProfilerStart
-constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // of all first CUDA calls
+constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // per cudaProfilerStart
+constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // for all await_start() together
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
 
@@ -44,7 +44,7 @@ void start(const Spec& spec, void (*ready)()) {
   if (start_device_thread(spec)) return;
   end_start(Phase::kOver);
   try {
-    report_no_activity("no thread could be started");
+    report_no_activity("profshim's GPU thread could not be started (ulimit -u may be too low)");
   } catch (...) {
     report_no_memory();
   }

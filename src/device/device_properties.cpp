@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// From compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared memory.
+// From compute capability 8 on, CUDA reserves 1 KiB of shared memory per block.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;

@@ -7,8 +7,8 @@
 namespace profshim::device {
 namespace {
 
-// Appends to metadata gpu_recorded_after_us, for a window that began before CUPTI was on, the microseconds until CUPTI
-// was on; null if the window ended first.
+// Appends to metadata gpu_recorded_after_us the microseconds from a window's begin until CUPTI was on; null if the
+// window ended first.
 void write_late_begin(CuptiClient& client) {
   const bool on = client.capture.state() == Capture::State::kOn;
   if (!on && shared.request.on.load(std::memory_order_acquire)) return;

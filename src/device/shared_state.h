@@ -27,7 +27,7 @@ enum class FirstCall : std::uint8_t {
 enum class Owner : std::uint8_t {
   kUs,
   kOther,
-  kOtherIsSilent,  // the other client records nothing, but has not flushed
+  kOtherIsSilent,  // the other client has disabled its activity kinds, but not flushed
 };
 
 /// SharedRequest::off_at while armed.
@@ -65,7 +65,7 @@ struct SharedState {
   std::atomic<Phase> phase{Phase::kIdle};
   std::atomic<CuptiClient*> client{nullptr};  // set before kRunning, never reset
   std::atomic<std::int32_t> thread_id{0};
-  IdPlaces places_of_starter;  // of the thread in start()
+  IdPlaces places_of_starter;  // of start()'s caller
   std::atomic<void (*)()> on_ready{nullptr};
   std::atomic<std::uint64_t> memory_budget{2ull << 30};  // bytes
   std::atomic<bool> external{false};                     // NCCL calls are recorded

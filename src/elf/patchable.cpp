@@ -14,7 +14,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns why the instructions at [from, to) cannot be moved, or "".
+/// Returns why the instructions at [from, to) cannot be moved, or "". Sets `indirect_jump` if `code` has one.
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {

@@ -126,7 +126,7 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling a hundred thousand names is slow: skip names without literal_.
+  // Demangling is slow: skip names without literal_.
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);

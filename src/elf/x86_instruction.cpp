@@ -1,4 +1,4 @@
-// Hand-written: Debian's libzydis-dev has no static archive, and static capstone adds 6 MB.
+// Hand-written: Debian has no static libzydis, and static capstone adds 6 MB.
 #include <cstring>
 
 #include "profshim/elf.h"

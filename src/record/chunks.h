@@ -19,7 +19,7 @@ inline spool::RunHeader& run_at(std::uint32_t i, std::uint32_t slot) {
 }
 inline Event* events_of(spool::RunHeader& run) { return reinterpret_cast<Event*>(&run) + 1; }
 
-/// Acquire pairs with publish() and cut().
+/// Calls function(events, count) for the runs of chunk `i`. Acquire pairs with publish() and cut().
 template <class Function>
 void for_each_run(std::uint32_t i, const Function& function) {
   for (std::uint32_t slot = 1; slot < spool::kSlotsPerChunk;) {

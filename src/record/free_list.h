@@ -1,3 +1,5 @@
+// A Treiber stack of free indices. `list` holds tag << 32 | index of the head. Each change increments the tag (against
+// ABA).
 #pragma once
 
 #include <atomic>
@@ -6,9 +8,6 @@
 #include "profshim/spool/format.h"
 
 namespace profshim::recorder {
-
-// A Treiber stack of free indices. `list` holds tag << 32 | index of the head. Each change increments the tag (against
-// ABA).
 
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {

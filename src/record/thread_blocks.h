@@ -9,7 +9,7 @@ namespace profshim::recorder {
 
 /// Destructor of the pthread key State::thread_end.
 void on_thread_end(void* block);
-/// Returns false without memory.
+/// Gives pages to `threads` blocks. Returns false without memory.
 bool ready_thread_blocks(std::uint32_t threads);
 void reset_thread_blocks();
 

@@ -27,7 +27,7 @@ bool inside(const SpoolHeader& h, std::uint64_t at, std::uint64_t bytes) {
 }
 
 const char* broken_part(const SpoolHeader& h, std::size_t size) {
-  if (std::memcmp(h.magic, kMagic, sizeof h.magic) != 0) return "not a spool file of profshim";
+  if (std::memcmp(h.magic, kMagic, sizeof h.magic) != 0) return "not a buffer file (spool) of profshim";
   if (h.version != kFormatVersion || h.header_bytes != sizeof(SpoolHeader))
     return "written by another version of profshim: recover it with that version";
   if (h.file_bytes > size) return "damaged: the file ends early";

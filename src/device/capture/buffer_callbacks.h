@@ -1,4 +1,4 @@
-// CUPTI passes no user pointer to its buffer callbacks: the pool is global.
+// Process-wide buffer callbacks get no user pointer from CUPTI: the pool is global.
 #pragma once
 
 #include "device/cupti/activity_scope.h"

@@ -170,7 +170,7 @@ std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_n
   return request.settle_before > settled_until() ? poll_interval(now_ns) : kFlushEvery_ns;
 }
 
-// The interval grows, since each flush costs the job time.
+// Flushes a long wait more rarely, since each flush costs the job time.
 std::int64_t Capture::poll_interval(std::int64_t now_ns) const {
   return std::clamp((now_ns - waiting_since_ns_) / 4, kPollEvery_ns, kFlushEvery_ns / 4);
 }

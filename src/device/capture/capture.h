@@ -1,6 +1,7 @@
 // Controls CUPTI. Runs on the device thread, unless noted.
 //
 //  off --> on --(window ends: all kinds go off)--> draining --(all activity delivered)--> off
+//   draining --(next window begins)--> on
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@ class Capture {
   static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // shortest interval of flushes, if a window waits
   static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // longest wait for missing activity
   static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // at process end, without progress
-  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // of a drain, without progress or buffers at CUPTI
+  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // ends a drain without progress or buffers at CUPTI
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
@@ -51,7 +52,7 @@ class Capture {
   /// Activity launched before this time was delivered or given up. Thread-safe.
   Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
   bool take_overflow();
-  /// Thread-safe.
+  /// True if CUPTI cannot be switched on. Thread-safe.
   bool refused() const { return refused_.load(std::memory_order_acquire); }
   const std::string& refusal() const { return refusal_; }
   const std::string& not_recorded() const { return kinds_.not_recorded(); }

@@ -9,8 +9,8 @@ Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-// Disables all kinds at once. If a job launches ahead of its device, each buffer would otherwise hold a running launch,
-// and no flush would return a buffer. CUPTI still completes earlier records.
+// Disables all kinds: if a job launched ahead of its device, each buffer would hold a running launch, and no flush
+// would return one. CUPTI still completes earlier records.
 void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
   kinds_.disable();
@@ -35,8 +35,8 @@ void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   end_drain(request, all_here, now_ns);
 }
 
-// A forced flush also takes incomplete records of other subscribers. If it brings buffers but loses nothing,
-// this CUPTI keeps complete buffers: later drains ignore buffers.
+// A forced flush also takes incomplete records of other subscribers. If a forced flush brings buffers but loses
+// nothing, this CUPTI keeps complete buffers: later drains ignore buffers.
 void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns) {
   const bool forced = request.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
@@ -49,7 +49,7 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   state_.store(State::kOff, std::memory_order_release);
 }
 
-// The end of a subscription loses its buffers. Process-wide buffers come back later.
+// Process-wide buffers come back later.
 void Capture::leave(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;

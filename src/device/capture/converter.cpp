@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
 constexpr std::size_t kMostRecords = 8;  // cudaEventRecords per event, kept for waits in later buffers
-// Bytes of one entry in each table, with allocator overhead.
+// Bytes of one entry in each map that begin_round() clears, with allocator overhead.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
 std::size_t bytes_of(std::uint32_t kind) {

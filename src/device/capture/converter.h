@@ -23,6 +23,7 @@ namespace profshim::device {
 class EventOutput {
  public:
   virtual ~EventOutput() = default;
+  /// `continuation` may be null.
   virtual void put(const Event& event, const Event* continuation) = 0;
   virtual StringId text(const char* text) = 0;
   virtual void define(spool::DefinitionKind kind, std::uint32_t id, std::string_view name, std::string_view text,
@@ -31,9 +32,9 @@ class EventOutput {
 
 struct Losses {
   ImpossibleTimes times;
-  std::uint64_t unknown_kinds = 0;          // records of ignored kinds
+  std::uint64_t unknown_kinds = 0;          // records of kinds not in cupti::Kind
   std::uint64_t truncated = 0;              // buffers cut inside a record
-  std::uint64_t by_cupti = 0;               // dropped records
+  std::uint64_t by_cupti = 0;               // records that CUPTI dropped
   std::uint64_t launches = 0;               // that miss activity
   std::uint64_t graphs = 0;                 // part of `launches`: graphs without any activity
   std::uint64_t uncertain_graph_nodes = 0;  // may have the wrong launch

@@ -29,10 +29,8 @@ class RecordingFile {
   std::uint64_t room_ = 64ull << 20;
 };
 
-/// Used by tests only.
 class Recording {
  public:
-  /// Returns null on error.
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();

@@ -1,6 +1,6 @@
 // CUPTI's activity API has process-wide functions (cuptiActivityEnable) for one client, and since 13.3 functions for
 // several subscribers (cuptiActivityEnable_v2). After a call of one form, the other form returns
-// CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (read in the library of 13.3.75).
+// CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (seen in 13.3.75).
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class ActivityScope {
   /// Returns kNotSupported before CUPTI 12.5.
   int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
-  /// Counts since the last dropped_records().
+  /// Counts records that CUPTI dropped since the last dropped_records().
   std::size_t dropped_records() const;
 
   /// Thread-safe; no effect before open().

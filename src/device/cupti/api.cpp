@@ -21,8 +21,8 @@ std::string CuptiApi::text_of(int result) const {
              std::to_string(driver_version() % 1000 / 10) + ") may be older than this CUPTI (update the driver)";
     case cupti::kNotCompatible:
       return text +
-             ": another client's use of CUPTI excludes profshim (CUPTI serves process-wide clients or subscribers, not "
-             "both)";
+             ": another client of CUPTI in this process excludes profshim: CUPTI serves process-wide clients or "
+             "subscribers, not both (run without that client)";
     default:
       return text;
   }

@@ -70,7 +70,8 @@ struct CuptiApi {
            next_record != nullptr;
   }
   bool has_subscriber_api() const;
-  /// Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which fixes a crash (release notes).
+  /// Several subscribers can record: needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which fixes a
+  /// crash (release notes).
   bool subscribers_share = false;
   /// Returns the name and a likely cause.
   std::string text_of(int result) const;

@@ -8,9 +8,9 @@
 
 namespace profshim::device {
 namespace {
-constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
+constexpr std::size_t kAlignment = 64;
 
-/// Buffer of all threads when memory is out: CUPTI before 12.9 crashes on null.
+/// All threads share this buffer when memory is out: CUPTI before 12.9 crashes on null.
 alignas(kAlignment) constinit std::uint8_t last_resort[64 << 10] = {};
 }  // namespace
 

@@ -25,7 +25,7 @@ class BufferPool {
     bool operator==(const Counts&) const = default;
   };
 
-  /// Extra buffers, for take() when no other is free.
+  /// Extra buffers for take().
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
@@ -43,7 +43,7 @@ class BufferPool {
   /// Returns a free buffer. If there is none: null if `may_refuse`, else a reserve buffer, else a full buffer, whose
   /// records are lost, else an Unread one, whose next records are lost.
   Room take(bool may_refuse);
-  /// `valid`: bytes of records. Returns false if the buffer is not ours.
+  /// `valid`: bytes of records. Returns false if the buffer is not ours, or was written off.
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
   /// Returns when CUPTI took the oldest buffer that it still has, or kNoneOutstanding.
   Ticks oldest_outstanding() const;
@@ -68,7 +68,7 @@ class BufferPool {
     std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
-  /// A buffer for a request when CUPTI has all other buffers. Its records are lost.
+  /// A buffer whose records are lost: see take().
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};

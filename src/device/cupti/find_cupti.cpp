@@ -114,7 +114,8 @@ FoundCupti find_cupti() {
   if (found.api.get_version != nullptr) found.api.get_version(&version);
   found.api.subscribers_share = found.api.has_subscriber_api() && version >= cupti::kSubscribersShare &&
                                 driver_version() >= cupti::kDriverOfSubscribers;
-  if (!found.api.usable()) found.problem = found.path + " lacks functions of CUPTI's activity API";
+  if (!found.api.usable())
+    found.problem = found.path + " lacks functions of CUPTI's activity API (install CUPTI 11.8 or later)";
   return found;
 }
 

@@ -17,8 +17,8 @@ class SeenThreads {
   std::int32_t of(std::uint32_t raw_thread) const;
 
  private:
-  static constexpr std::uint32_t kMost = 4096;   // newest threads
-  std::atomic<std::uint64_t> seen_[kMost] = {};  // raw << 32 | tid
+  static constexpr std::uint32_t kMost = 4096;
+  std::atomic<std::uint64_t> seen_[kMost] = {};  // newest threads: raw << 32 | tid
   std::atomic<std::uint32_t> count_{0};
 };
 
@@ -43,7 +43,7 @@ class ThreadIds {
   struct Known {
     std::uintptr_t address = 0;
     std::int32_t tid = 0;
-    bool fresh = false;
+    bool fresh = false;  // `tid` was read after begin_batch()
   };
   bool learned() const { return known_threads_ >= 2 && places_.any(); }
   std::int32_t of_living(std::uint32_t raw_thread);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kGrowth = 4 << 20;
 constexpr long kTmpfs = 0x01021994;
-// Far from libraries, so that the mapping can grow. The second address suits 39-bit address spaces.
+// Far from libraries, so that the mapping can grow. The second suits 39-bit address spaces.
 constexpr std::uintptr_t kRoomyAddresses[] = {std::uintptr_t{1} << 40, std::uintptr_t{1} << 36};
 
 struct Mapping {
@@ -38,7 +38,7 @@ struct Mapping {
 };
 constinit Mapping mapping;
 
-std::string& file() {  // never destroyed: threads may use the path during exit
+std::string& file() {  // never destroyed: used during exit
   static std::string* const path = new std::string;
   return *path;
 }

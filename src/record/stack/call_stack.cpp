@@ -14,7 +14,7 @@
 namespace profshim::call_stack {
 namespace {
 
-// Set by prepare(), before mode bit kStacks lets threads read them.
+// prepare() sets these before mode bit kStacks lets threads read them.
 constinit bool takes_python = false, takes_native = false;
 constinit std::size_t depth = 0;
 constinit std::uint32_t every = 1;

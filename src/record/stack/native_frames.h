@@ -11,7 +11,7 @@ namespace profshim::recorder::native_frames {
 bool prepare(std::string& why_not);
 
 /// Stores return addresses, the job's innermost frame first, and returns how many. libunwind locks only when it first
-/// meets a piece of code.
+/// unwinds a piece of code.
 std::size_t take(std::uint64_t* addresses, std::size_t most);
 
 void define_modules();

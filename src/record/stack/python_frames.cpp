@@ -222,7 +222,7 @@ bool prepare(std::string& why_not) {
     }
     slots = static_cast<Slot*>(memory);
   } else {
-    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // zeroes ids of the previous spool
+    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);
   }
   is_ready.store(true, std::memory_order_release);
   return true;

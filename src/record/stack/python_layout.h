@@ -35,7 +35,6 @@ struct Interpreter {
 /// Ignores a "+" (a later build of the branch).
 std::uint64_t version_in(const char* text);
 
-/// Checks the version and the sizes of types.
 bool find_interpreter(Interpreter& interpreter, std::string& why_not);
 
 }  // namespace profshim::recorder::python

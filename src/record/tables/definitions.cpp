@@ -12,7 +12,7 @@ namespace profshim::recorder {
 namespace {
 
 constinit std::atomic<std::uint64_t> definitions_ready{0};
-constinit std::atomic<StringId> reported_problems[64] = {};  // more than profshim has messages
+constinit std::atomic<StringId> reported_problems[64] = {};
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void add_metadata(std::string_view key, std::string_view json) {
 
 void problem(std::string_view source, std::string_view sentence) {
   const StringId text = intern(sentence);
-  if (text == 0) return;  // counted in strings_lost
+  if (text == 0) return;
   for (std::atomic<StringId>& slot : reported_problems) {
     StringId known = 0;
     if (slot.compare_exchange_strong(known, text, std::memory_order_relaxed)) {

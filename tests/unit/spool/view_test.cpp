@@ -38,7 +38,7 @@ TEST_F(SpoolViewTest, OffsetsOutsideTheFileAreRefused) {
 
   header->magic[0] = 'X';
   EXPECT_EQ(spool::View::over(copy, recorder::size(), why_not), nullptr);
-  EXPECT_EQ(why_not, "not a spool file of profshim");
+  EXPECT_EQ(why_not, "not a buffer file (spool) of profshim");
 }
 
 TEST_F(SpoolViewTest, StringsOutOfRangeAreEmpty) {

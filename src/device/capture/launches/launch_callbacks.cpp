@@ -5,7 +5,7 @@
 namespace profshim::device {
 namespace {
 
-// From cupti_callbacks.h. CUPTI 11.8 to 13.0 have the same ids.
+// From cupti_callbacks.h.
 constexpr int kEnter = 0;
 struct CallbackData {
   int site;
@@ -21,8 +21,8 @@ struct Callback {
   std::uint32_t id;
   Reports reports;
 };
-/// CUPTI reports a launch twice if the runtime launches through the driver. Listeners count consecutive matches as one
-/// step, and ignore cudaProfilerStart inside a range.
+/// CUPTI 11.8 to 13.0 have the same ids. CUPTI reports a launch twice if the runtime launches through the driver.
+/// Listeners count consecutive matches as one step, and ignore cudaProfilerStart inside a range.
 constexpr Callback kCallbacks[] = {
     {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
     {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz

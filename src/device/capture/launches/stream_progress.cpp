@@ -25,7 +25,7 @@ void StreamProgress::on_finished(std::uint64_t stream, std::uint32_t correlation
   last_->any = true;
 }
 
-// The stream of a launch without a record is unknown, so all streams must have finished later launches.
+// The stream of a missing record is unknown: all streams must have finished later launches.
 bool StreamProgress::passed_by_all(std::uint32_t& correlation) const {
   if (!dumped_ || !dump_arrived_ || too_many_) return false;
   bool first = true;
