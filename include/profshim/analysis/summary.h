@@ -42,7 +42,7 @@ struct KeyTable {
   bool memory = false;
   std::uint64_t dropped_events = 0;
   bool drops_known = true;             // false if a trace is Kineto's, which does not count drops
-  std::uint64_t incomplete_files = 0;  // the end of the job cut their windows
+  std::uint64_t incomplete_files = 0;  // see RecordingInfo::complete
   bool truncated = false;              // a file ends early
   std::vector<std::string> warnings;
 };

@@ -20,7 +20,7 @@ struct RecordingInfo {
   std::string run_name, command, spec_hash;
   std::string steps_source, first_step_marker;
   std::optional<std::int64_t> window;
-  bool complete = true;    // false: the end of the job cut the window
+  bool complete = true;    // false: the job ended in the window, or threads were lost
   bool truncated = false;  // a limit of the spec closed the window
   bool recovered = false;  // written by `profshim recover`
   std::uint64_t dropped = 0;
