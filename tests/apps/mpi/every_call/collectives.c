@@ -1,6 +1,6 @@
 #include "parts.h"
 
-/* A row stands for MPI_X, MPI_IX and MPI_X_init; with counts (C, not S), also for each with _c. */
+/* A row stands for MPI_X, MPI_IX and MPI_X_init. A row in C() also stands for their forms with large counts (_c). */
 #define COLLECTIVES(P, S, C, K, D, W)                                                                \
   S(P(Barrier, barrier), (K))                                                                        \
   C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                      \
