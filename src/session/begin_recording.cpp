@@ -66,8 +66,8 @@ bool prepare(State& s, std::string& why_not) {
     return false;
   }
   if (!claimed_by.empty()) {
-    log::line(LogLevel::kWarn, "%s has ended: this process adds its traces to %s", claimed_by.c_str(),
-              s.folder.c_str());
+    log::line(LogLevel::kWarn, "%s, which recorded this rank, has ended: the new process adds its traces to %s",
+              claimed_by.c_str(), s.folder.c_str());
   }
   choose_clock();
   if (!create_spool(s, why_not)) {

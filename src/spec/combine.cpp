@@ -60,7 +60,7 @@ Value name_sets(const Value& a, const Value& b, CombineMode mode) {
   return make_list(std::move(out));
 }
 
-/// Reports an empty intersection as an error instead of using the default.
+/// Reports an empty intersection as an error: an empty process.match would match all programs.
 Given combined(const Given& earlier, const Given& later, Combine kind, CombineMode mode,
                std::vector<Problem>& problems) {
   Given out = later;

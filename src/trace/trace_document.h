@@ -220,8 +220,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads the plain events that follow in memory. Moves the stream from the current event's last '}' to that of the
-  /// last plain event.
+  /// Reads the next events by plain_event.h, as far as they are plain and in memory. Leaves the stream at the last '}'
+  /// of the last event read.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

@@ -80,7 +80,7 @@ StringId remote_name(void* pipe) {
   return name != nullptr ? recorder::intern(*name(pipe)) : 0;
 }
 
-// Names of both workers, kept until the request is served. The agent calls respond(), whose pipe has the names, and
+// Names of both workers, kept until the request is served. The agent calls respond(), whose pipe names the sender, and
 // then id() of the received request, on one thread. Another thread serves the request.
 struct Received {
   const void* message = nullptr;

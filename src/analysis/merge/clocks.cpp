@@ -210,9 +210,10 @@ class Alignment {
     }
     const RankTrace& without = trace.has_wall_clock ? reference : trace;
     error = without.path + ": the times are not wall-clock times" +
-            (options_.sync == ClockSync::kCollective ? ", and the trace shares no collective or message with others"
-                                                     : ", which --sync anchors needs") +
-            "; --assume-clock keeps the times unchanged";
+            (options_.sync == ClockSync::kCollective
+                 ? ", and its collectives and messages do not suffice to align the ranks"
+                 : ", which --sync anchors needs") +
+            "; --assume-clock merges with unchanged times";
     return false;
   }
 

@@ -153,7 +153,7 @@ void EventChecks::marks(const ReadEvent& event) {
 }
 
 void EventChecks::window() {
-  if (!span_) findings_.should(36, "no span of cat Trace over the window");
+  if (!span_) findings_.should(36, "no slice of category Trace that covers the window");
   if (!iteration_mark_) findings_.should(36, "no 'Iteration Start' mark");
   if (!last_is_end_mark_) findings_.should(36, "the last element is not 'Record Window End'");
   if (last_is_end_mark_ && end_mark_ns_ < last_end_) {
@@ -161,7 +161,7 @@ void EventChecks::window() {
   }
   if (!span_ || first_begin_ > last_begin_) return;
   if (first_begin_ < span_begin_ || last_end_ > span_end_) {
-    findings_.should(36, "the span of cat Trace does not cover all events");
+    findings_.should(36, "the slice of category Trace does not cover all events");
   }
   if (first_begin_ < span_begin_ - kSecondNs) {
     findings_.must(38, "an event more than a second before the window", where_is(first_where_));

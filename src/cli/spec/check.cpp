@@ -75,8 +75,8 @@ void add_folder_warning(LoadedSpec& loaded) {
   const std::string why_not = why_not_made(folder);
   if (why_not.empty()) return;
   loaded.problems.push_back(warning_about(loaded, "output.folder",
-                                          "cannot create " + folder + " on this machine: " + why_not,
-                                          "choose another folder with --folder PATH"));
+                                          "traces cannot be written into " + folder + " on this machine: " + why_not,
+                                          "set output.folder to a writable folder"));
 }
 
 int check(int argc, char** argv) {

@@ -219,7 +219,8 @@ TEST_F(Alive, ARequeuedJobTakesOverTheClaimOfItsDeadPredecessor) {
   const Outcome outcome = run(job);
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_NE(outcome.err.find("process 4711 on node9 has ended"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("process 4711 on node9, which recorded this rank, has ended"), std::string::npos)
+      << outcome.err;
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 

@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kKeys[] = {"Concrete Inputs", "Input type", "Input Strides", "Input Dims", "Sequence number"};
 using Operators = std::map<std::string, int>;  // "name | key value | ..."
 
-/// PyTorch 1 omits shapes of tensor lists. PyTorch 2 gives autograd engine frames the sequence number of their backward
-/// function.
+/// Removes what only one of torch's profiler and profshim records: PyTorch 1 omits shapes of tensor lists, PyTorch 2
+/// copies sequence numbers to autograd engine frames.
 std::string as_torch_has_it(const std::string& name, const std::string& key, std::string value) {
   if (key == "Sequence number" && name.rfind("autograd::engine::", 0) == 0) return "";
   while (torch_major() < 2) {
