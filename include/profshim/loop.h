@@ -14,6 +14,7 @@ enum class CallKind : std::uint8_t { kOptimizer, kRange, kForward, kCollective, 
 struct Symbol {
   CallKind kind{};
   std::string name;
+  std::int64_t peer = -1;  // of a message: tells exchanges with several neighbors apart
 };
 
 struct Call {
@@ -21,7 +22,7 @@ struct Call {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// A point of the loop: each `every`-th call of `symbol`, counted from its first call.
+/// A point of the loop: each `every`-th call of the name of `symbol`, with any peer, counted from its first call.
 struct Boundary {
   std::uint32_t symbol = 0;
   std::optional<std::uint32_t> previous;  // counts only calls that follow a call of this symbol

@@ -73,22 +73,37 @@ class Finder {
   bool belongs_to(const Cycles& inner, const Cycles& outer) const {
     const double own = optimizers_in(inner.usual), all = optimizers_in(outer.usual);
     if (own < 0.5 && all > 0.5) return true;  // micro-batches
+    if (own < 0.5 && is_named_by_the_job(outer) && !is_named_by_the_job(inner)) return true;
     const Unusual unusual = unusual_of(inner);
     // Each outer cycle must have one unusual inner cycle.
     const auto cycles = static_cast<double>(outer.size()), found = static_cast<double>(unusual.cycles);
     const double tolerance = std::max(1.0, 0.2 * cycles);
     if (outer.size() < 3 || std::abs(found - cycles) > tolerance) return false;
-    if (own < 0.5) return unusual.part >= kLargePart;
+    if (own < 0.5) return unusual.part >= kLargePart && unusual.part_of_calls >= kLargePart;
     if (unusual.replaces) return true;  // several optimizers take turns
     // A rollout comes before the first optimizer. An evaluation comes after some steps.
     return unusual.part >= kSmallPart && contained(unusual.extra, counts_of(calls_, 0, inner.at.front())) >= kMostly;
   }
 
+  /// True if a range that is not an epoch covers most of each cycle.
+  bool is_named_by_the_job(const Cycles& level) const {
+    const Symbol& symbol = symbols_[boundary_of(level).symbol];
+    if (symbol.kind != CallKind::kRange || symbol.name.starts_with("epoch") || symbol.name.starts_with("Epoch"))
+      return false;
+    double covered_ns = 0;
+    for (std::size_t i = level.at.front(); i < level.at.back(); ++i) {
+      if (symbols_[calls_[i].symbol].name == symbol.name)
+        covered_ns += static_cast<double>(calls_[i].end_ns - calls_[i].begin_ns);
+    }
+    return covered_ns >=
+           0.5 * static_cast<double>(calls_[level.at.back()].begin_ns - calls_[level.at.front()].begin_ns);
+  }
+
   struct Unusual {
     std::size_t cycles = 0;
-    bool replaces = false;  // nearly all of them lack a symbol of the usual cycles
-    double part = 0;        // of the time: that of calls that usual cycles lack
-    Counts extra;           // mean
+    bool replaces = false;               // nearly all of them lack a symbol of the usual cycles
+    double part = 0, part_of_calls = 0;  // calls that usual cycles lack: their part of the time and of all calls
+    Counts extra;                        // mean
   };
 
   Unusual unusual_of(const Cycles& level) const {
@@ -107,7 +122,10 @@ class Finder {
         lacking[symbol] += count > 0.9 && counts.count(symbol) == 0 ? 1 : 0;
       extra_ns += static_cast<double>(calls_[level.at[i + 1]].begin_ns - calls_[level.at[i]].begin_ns) - level.usual_ns;
     }
-    for (auto& [symbol, count] : unusual.extra) count /= static_cast<double>(unusual.cycles);
+    for (auto& [symbol, count] : unusual.extra) {
+      unusual.part_of_calls += count / static_cast<double>(level.at.back() - level.at.front());
+      count /= static_cast<double>(unusual.cycles);
+    }
     for (const auto& [symbol, cycles] : lacking) {
       unusual.replaces =
           unusual.replaces || static_cast<double>(cycles) >= kMostly * static_cast<double>(unusual.cycles);
@@ -144,7 +162,17 @@ class Finder {
     const std::vector<Candidate>& members = cycles.group->members;
     const auto better = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
     const Candidate& best = *std::min_element(members.begin(), members.end(), better);
-    return {.symbol = best.symbol, .previous = best.previous};
+    Boundary boundary;
+    boundary.symbol = best.symbol;
+    boundary.previous = best.previous;
+    if (!best.previous) boundary.every = std::max(1U, calls_of_name(symbols_[best.symbol].name, cycles.usual));
+    return boundary;
+  }
+
+  std::uint32_t calls_of_name(const std::string& name, const Counts& counts) const {
+    double all = 0;
+    for (const auto& [symbol, count] : counts) all += symbols_[symbol].name == name ? count : 0;
+    return static_cast<std::uint32_t>(std::lround(all));
   }
 
   std::pair<int, std::uint32_t> rank(const Candidate& candidate) const {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "analysis/model/timeline.h"
@@ -26,6 +26,9 @@ std::string without_numbers(std::string_view name) {
   return text;
 }
 
+/// A rank with more peers, such as a master, treats all alike.
+constexpr std::size_t kFewPeers = 4;
+
 class Calls {
  public:
   explicit Calls(const Timeline& timeline) : timeline_(timeline) {
@@ -43,6 +46,7 @@ class Calls {
     std::stable_sort(slices.begin(), slices.end(), [](const Slice* a, const Slice* b) {
       return a->begin_ns != b->begin_ns ? a->begin_ns < b->begin_ns : a->duration_ns > b->duration_ns;
     });
+    note_peers(slices);
     std::int64_t end_ns = INT64_MIN;
     for (const Slice* slice : slices) {
       if (slice->kind != Kind::kUserAnnotation) {
@@ -73,6 +77,13 @@ class Calls {
     return most == by_thread.end() ? std::vector<const Slice*>{} : std::move(most->second);
   }
 
+  void note_peers(const std::vector<const Slice*>& slices) {
+    for (const Slice* slice : slices) {
+      if (slice->communication != kNone)
+        peers_[slice->name].insert(timeline_.communications[slice->communication].peer);
+    }
+  }
+
   std::uint32_t symbol_of(const Slice& slice) {
     loop::Symbol symbol{loop::CallKind::kOperator, std::string(timeline_.name_of(slice))};
     if (slice.kind == Kind::kUserAnnotation) {
@@ -87,15 +98,17 @@ class Calls {
     } else if (slice.communication != kNone) {
       const Communication& communication = timeline_.communications[slice.communication];
       symbol.kind = communication.peer >= 0 ? loop::CallKind::kMessage : loop::CallKind::kCollective;
+      if (peers_[slice.name].size() <= kFewPeers) symbol.peer = communication.peer;
     }
-    const auto [at, is_new] = ids_.emplace(symbol.name, symbols_.size());
+    const auto [at, is_new] = ids_.emplace(std::pair(symbol.name, symbol.peer), symbols_.size());
     if (is_new) symbols_.push_back(std::move(symbol));
     return static_cast<std::uint32_t>(at->second);
   }
 
   const Timeline& timeline_;
   std::unordered_map<std::int64_t, TextId> launched_;  // kernels and copies by correlation
-  std::unordered_map<std::string, std::size_t> ids_;
+  std::map<TextId, std::set<std::int64_t>> peers_;     // by function
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> ids_;
   std::vector<loop::Symbol> symbols_;
   std::vector<loop::Call> calls_;
 };

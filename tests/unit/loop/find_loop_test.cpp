@@ -8,11 +8,12 @@ namespace profshim::loop {
 namespace {
 
 /// Writes the calls of a job. Names that begin with "opt" are optimizers, with "MPI" collectives, with "[" ranges.
+/// "MPI_Send to 1" is a message.
 class Job {
  public:
   Job& call(const std::string& name, std::int64_t us = 10) {
     const auto [at, is_new] = ids_.emplace(name, symbols_.size());
-    if (is_new) symbols_.push_back({kind_of(name), name});
+    if (is_new) symbols_.push_back(symbol_of(name));
     calls_.push_back({static_cast<std::uint32_t>(at->second), now_, now_ + us * 1000});
     now_ += (us + 1) * 1000;
     return *this;
@@ -35,10 +36,12 @@ class Job {
   Confidence confidence() const { return find_loop(symbols_, calls_).confidence; }
 
  private:
-  static CallKind kind_of(const std::string& name) {
-    if (name.starts_with("opt")) return CallKind::kOptimizer;
-    if (name.starts_with("[")) return CallKind::kRange;
-    return name.starts_with("MPI") ? CallKind::kCollective : CallKind::kOperator;
+  static Symbol symbol_of(const std::string& name) {
+    if (name.starts_with("opt")) return {CallKind::kOptimizer, name};
+    if (name.starts_with("[")) return {CallKind::kRange, name};
+    if (const std::size_t to = name.find(" to "); to != std::string::npos)
+      return {CallKind::kMessage, name.substr(0, to), std::stoi(name.substr(to + 4))};
+    return {name.starts_with("MPI") ? CallKind::kCollective : CallKind::kOperator, name};
   }
 
   std::map<std::string, std::size_t> ids_;
@@ -116,6 +119,25 @@ TEST(FindLoop, ARangeOfTheJobNamesItsStep) {
   for (int i = 0; i < 10; ++i) job.calls({"MPI_Bcast", "[solve]", "MPI_Allreduce", "MPI_Allreduce", "MPI_Barrier"});
 
   EXPECT_EQ(job.steps(), "[solve] x 1, 9 cycles");
+}
+
+TEST(FindLoop, ExchangesWithTwoNeighborsAreOneIteration) {
+  Job job;
+  for (int i = 1; i <= 60; ++i) {
+    job.calls({"MPI_Irecv to 0", "MPI_Isend to 2", "MPI_Waitall", "MPI_Irecv to 2", "MPI_Isend to 0", "MPI_Waitall"});
+    if (i % 10 == 0) job.call("MPI_Allreduce", 5000);
+  }
+  EXPECT_EQ(job.steps(), "MPI_Irecv x 2, 59 cycles");
+}
+
+TEST(FindLoop, ARangeAroundOtherLoopsIsTheStep) {
+  Job job;
+  for (int i = 0; i < 3; ++i) {
+    job.call("[train]", 500);
+    for (int layer = 0; layer < 4; ++layer) job.calls({"gemm", "bias", "MPI_Allreduce"});
+    for (int j = 0; j < 50; ++j) job.call("check", 1);
+  }
+  EXPECT_EQ(job.steps(), "[train] x 1, 2 cycles");
 }
 
 TEST(FindLoop, OutputEveryTenthIterationMakesNoStep) {
