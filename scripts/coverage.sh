@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v gcovr >/dev/null || { echo "coverage: no gcovr: apt-get install gcovr" >&2; exit 2; }
-gcovr --root . --object-directory "$1" --filter 'src/' --filter 'inject/' --filter 'include/' --csv "$1" |
+gcovr --root . --object-directory "$1" --filter 'src/' --filter 'inject/' --filter 'include/' --csv - "$1" |
   awk -F, 'NR > 1 {
     folder = $1; sub(/\/[^\/]*$/, "", folder); split(folder, part, "/")
     folder = part[1] (part[2] == "" ? "" : "/" part[2])

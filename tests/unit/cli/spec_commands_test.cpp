@@ -7,6 +7,7 @@
 
 #include "profshim/spec.h"
 #include "unit/cli/tool.h"
+#include "unit/temporary_folder.h"
 
 namespace profshim {
 namespace {
