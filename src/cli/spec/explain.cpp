@@ -233,7 +233,7 @@ int explain(int argc, char** argv) {
   arguments.add("--json", options.json, "Print JSON");
   arguments.footer(
       "With a trace as --steps, prints the loops of the job instead, and the lines of a spec for its steps.\n\n"
-      "Examples:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n"
+      "Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n"
       "  profshim explain --steps ./profshim/my-run/rank0.pt.trace.json.gz\n\n" +
       std::string(kExitStatus));
   int status = kSuccess;
