@@ -61,8 +61,12 @@ Cycles cycles_of(const Group& group, const std::vector<Call>& calls) {
     const Counts counts = counts_of(calls, cycles.at[i], cycles.at[i + 1]);
     const auto like = std::find_if(examples.begin(), examples.end(),
                                    [&](const Counts& example) { return similarity(example, counts) >= kSimilar; });
-    cycles.kind.push_back(static_cast<std::size_t>(like - examples.begin()));
-    if (like == examples.end() && examples.size() < kMostKinds) examples.push_back(counts);
+    // Cycles without an example are kinds of their own: unlike cycles must not look like a regular loop.
+    cycles.kind.push_back(like != examples.end() ? static_cast<std::size_t>(like - examples.begin()) : kMostKinds + i);
+    if (like == examples.end() && examples.size() < kMostKinds) {
+      cycles.kind.back() = examples.size();
+      examples.push_back(counts);
+    }
     durations.push_back(static_cast<double>(calls[cycles.at[i + 1]].begin_ns - calls[cycles.at[i]].begin_ns));
   }
   std::map<std::size_t, std::size_t> frequency;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNesting = 1.5;                      // least ratio of the periods of two levels
 constexpr double kLargePart = 0.3, kSmallPart = 0.1;  // of the time
-constexpr double kMostly = 0.8;
+constexpr double kMostly = 0.8, kNearlyAll = 0.9;
 constexpr double kRegular = 0.7;
 
 double regularity(const Cycles& cycles) {
@@ -55,6 +55,7 @@ class Finder {
     levels = std::move(kept);
   }
 
+  // Of equally regular levels, the one with more members is less of a coincidence.
   double merit(const Cycles& level) const {
     const double regular = regularity(level);
     return regular + (optimizers_in(level.usual) > 0.5 ? 1 : 0) +
@@ -148,56 +149,62 @@ class Finder {
   }
 
   Boundary boundary_of(const Cycles& cycles) const {
-    const double optimizers = optimizers_in(cycles.usual);
-    if (optimizers > 0.5) {
-      const auto count = static_cast<std::uint32_t>(std::lround(optimizers));
-      if (const auto last = optimizer_at(count - 1)) {
-        const auto own = cycles.usual.find(*last);
-        const auto every = own == cycles.usual.end() ? 1 : static_cast<std::uint32_t>(std::lround(own->second));
-        const double expected = static_cast<double>(calls_of(*last)) / std::max(every, 1U);
-        if (std::abs(expected - static_cast<double>(cycles.size())) <= std::max(2.0, 0.1 * expected))
-          return {.symbol = *last, .previous = {}, .every = std::max(every, 1U), .at_end = true};
-      }
+    Boundary boundary;
+    const auto optimizers = static_cast<std::uint32_t>(std::lround(optimizers_in(cycles.usual)));
+    if (const auto last = optimizers > 0 ? optimizer_at(optimizers - 1) : std::nullopt) {
+      boundary.symbol = *last;
+      boundary.every = std::max(1U, calls_in_usual(cycles, *last));
+      boundary.at_end = true;
+      if (is_exact(cycles, boundary)) return boundary;
+      boundary = {};
     }
     const std::vector<Candidate>& members = cycles.group->members;
-    const auto better = [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); };
-    const Candidate& best = *std::min_element(members.begin(), members.end(), better);
-    Boundary boundary;
+    const Candidate& best =
+        *std::min_element(members.begin(), members.end(), [&](const Candidate& a, const Candidate& b) {
+          return std::pair(unsuitability(a), a.at.front()) < std::pair(unsuitability(b), b.at.front());
+        });
     boundary.symbol = best.symbol;
     boundary.previous = best.previous;
-    if (!best.previous) boundary.every = std::max(1U, calls_of_name(symbols_[best.symbol].name, cycles.usual));
+    if (!best.previous) boundary.every = std::max(1U, calls_in_usual(cycles, best.symbol));
     return boundary;
   }
 
-  std::uint32_t calls_of_name(const std::string& name, const Counts& counts) const {
+  std::uint32_t calls_in_usual(const Cycles& cycles, std::uint32_t symbol) const {
     double all = 0;
-    for (const auto& [symbol, count] : counts) all += symbols_[symbol].name == name ? count : 0;
+    for (const auto& [other, count] : cycles.usual) all += is_same_name(other, symbol) ? count : 0;
     return static_cast<std::uint32_t>(std::lround(all));
   }
 
-  std::pair<int, std::uint32_t> rank(const Candidate& candidate) const {
-    int order = 3;
+  bool is_same_name(std::uint32_t a, std::uint32_t b) const { return symbols_[a].name == symbols_[b].name; }
+
+  /// True if nearly all cycles have as many calls as the boundary counts.
+  bool is_exact(const Cycles& cycles, const Boundary& boundary) const {
+    if (boundary.previous) return true;  // a member of the group: once in each cycle
+    std::size_t exact = 0;
+    for (std::size_t i = 0; i < cycles.size(); ++i) {
+      std::uint32_t calls = 0;
+      for (std::size_t k = cycles.at[i]; k < cycles.at[i + 1]; ++k)
+        calls += is_same_name(calls_[k].symbol, boundary.symbol);
+      exact += calls == boundary.every;
+    }
+    return static_cast<double>(exact) >= kNearlyAll * static_cast<double>(cycles.size());
+  }
+
+  /// Returns 0 for the symbols that mark a step best.
+  int unsuitability(const Candidate& candidate) const {
+    const int of_pair = candidate.previous ? 4 : 0;  // no source of the spec looks at the previous call
     switch (symbols_[candidate.symbol].kind) {
       case CallKind::kRange:
-        order = 0;
-        break;
+        return of_pair;
       case CallKind::kForward:
-        order = 1;
-        break;
+        return of_pair + 1;
       case CallKind::kCollective:
       case CallKind::kMessage:
       case CallKind::kLaunch:
-        order = 2;
-        break;
+        return of_pair + 2;
       default:
-        break;
+        return of_pair + 3;
     }
-    return {order + (candidate.previous ? 4 : 0), candidate.at.front()};
-  }
-
-  std::size_t calls_of(std::uint32_t symbol) const {
-    return static_cast<std::size_t>(
-        std::count_if(calls_.begin(), calls_.end(), [&](const Call& call) { return call.symbol == symbol; }));
   }
 
   std::optional<std::uint32_t> optimizer_at(std::uint32_t number) const {
@@ -210,7 +217,8 @@ class Finder {
   Confidence confidence_of(const Cycles& cycles, const Level& level) const {
     const double regular = regularity(cycles);
     const bool is_marked = symbols_[level.boundary.symbol].kind != CallKind::kOperator && !level.boundary.previous;
-    if (cycles.size() >= 5 && regular >= 0.9 && is_marked) return Confidence::kHigh;
+    if (!is_exact(cycles, level.boundary)) return Confidence::kLow;
+    if (cycles.size() >= 5 && regular >= kNearlyAll && is_marked) return Confidence::kHigh;
     return cycles.size() >= 3 && regular >= kMostly ? Confidence::kMedium : Confidence::kLow;
   }
 

@@ -20,7 +20,7 @@ class PlainEvent {
   /// Reads the event whose '{' is at `at`. Returns the event's last '}'; null if the event is not plain or not all in
   /// memory.
   const char* read(const char* at);
-  /// Reads the event after the one that ends at `last`. Sets `begin` to the event's '{'.
+  /// `last`: the '}' of an event. Reads the next event, and sets `begin` to its '{'.
   const char* read_next(const char* last, const char*& begin);
   /// Valid after a successful read; views point into the bytes and this object.
   const ReadEvent& event() const { return event_; }

@@ -238,7 +238,10 @@ int explain(int argc, char** argv) {
       std::string(kExitStatus));
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
-  if (access(options.spec.steps.c_str(), F_OK) == 0) return explain_steps(options.spec.steps, options.json);
+  // A list of steps has neither dots nor slashes, the path of a trace has.
+  if (options.spec.steps.find_first_of("./") != std::string::npos) {
+    return explain_steps(options.spec.steps, options.json);
+  }
   if (options.local_world_size == 0) options.local_world_size = options.world_size;
   if (options.local_world_size > options.world_size) {
     std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; set --world-size to the whole job\n",

@@ -1,5 +1,6 @@
 #include "explain_steps.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -57,6 +58,12 @@ std::string boundary_text(const TraceLoop& found, const Level& level) {
   return printable(text);
 }
 
+/// A pattern takes "[" for the begin of a character class.
+std::string pattern_of(std::string name) {
+  std::replace(name.begin(), name.end(), '[', '?');
+  return name;
+}
+
 void print_spec(const TraceLoop& found, const Level& level) {
   const char* const source = source_of(found, level);
   if (source == nullptr) {
@@ -64,7 +71,7 @@ void print_spec(const TraceLoop& found, const Level& level) {
     return;
   }
   std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", source,
-              json_string(found.symbols[level.boundary.symbol].name).c_str());
+              json_string(pattern_of(found.symbols[level.boundary.symbol].name)).c_str());
   if (level.boundary.at_end) std::puts("  edge = \"end\"");
   if (level.boundary.every > 1) std::printf("  every = %u\n", level.boundary.every);
 }

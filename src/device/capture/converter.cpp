@@ -239,7 +239,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
-  // Among several contexts, the one that the call waited for is unknown.
+  // CUPTI does not name the context of the wait, so several contexts leave it unknown.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }

@@ -88,6 +88,9 @@ TEST(Explain, ATraceThatCannotBeReadGivesOneLine) {
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
   EXPECT_NE(run.err.find("no.json"), std::string::npos) << run.err;
+  const auto missing = run_shell("profshim explain --steps missing.json", folder.path());
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_NE(missing.err.find("missing.json: "), std::string::npos) << missing.err;
 }
 
 TEST(ScheduleCommand, AgreesWithTheScheduleOfTorch) {

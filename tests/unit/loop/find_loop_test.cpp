@@ -158,6 +158,25 @@ TEST(FindLoop, ALoopThatHasEndedMakesNoSteps) {
   EXPECT_EQ(job.steps(), "opt x 1, 11 cycles");
 }
 
+TEST(FindLoop, CyclesThatAreAllUnlikeMakeNoLoop) {
+  Job job;
+  for (int i = 0; i < 60; ++i) {
+    job.call("tick");
+    for (int k = 0; k < 8; ++k) job.call("call " + std::to_string(100 * i + k));
+  }
+  EXPECT_EQ(job.steps(), "none");
+}
+
+TEST(FindLoop, AVaryingNumberOfMinibatchesIsNotCounted) {
+  Job job;
+  for (int i = 0; i < 9; ++i) {
+    for (int t = 0; t < 20; ++t) job.calls({"policy", "softmax", "multinomial", "environment"});
+    job.call("permute");
+    for (int k = 0; k < 6 + i % 3; ++k) job.calls({"index", "policy", "ratio", "clamp", "backward", "grad", "opt"});
+  }
+  EXPECT_EQ(job.steps(), "permute x 1, 8 cycles");
+}
+
 TEST(FindLoop, CallsThatDoNotRecurMakeNoLoop) {
   Job job;
   EXPECT_EQ(job.steps(), "none");
