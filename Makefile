@@ -57,7 +57,7 @@ objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf)
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
-SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record $(SHARED_MODULES))
+SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record src/loop $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert src/loop $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so
@@ -267,7 +267,8 @@ test-portable: portable  ## what `make portable` builds, in roots of older syste
 test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated processor
 	$(Q)scripts/install_deps.sh --aarch64
 	$(Q)scripts/aarch64_root.sh
-	$(Q)$(AGAIN) $(FOR_AARCH64) unit-programs
+	$(Q)if scripts/test_aarch64.sh --can-run >/dev/null; then target=unit-programs; else target=all; fi; \
+	  $(AGAIN) $(FOR_AARCH64) $$target
 	$(Q)scripts/test_aarch64.sh
 
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes

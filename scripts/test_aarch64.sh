@@ -2,6 +2,7 @@
 # Runs what `make aarch64` builds on an emulated processor: the MPI jobs of tests/portable, then the unit tests, in the
 # root file system of scripts/aarch64_root.sh. The kernel runs programs of aarch64 with qemu in one user namespace
 # only (Linux 6.7 and newer), so that nothing else on the machine changes. The last line is "N passed, N failed".
+#   scripts/test_aarch64.sh --can-run  exit 0 if namespaces can be made here: the tests are worth building
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
@@ -29,17 +30,19 @@ not_here+=":Mpis/MpiHeaders.*"
 not_here+=:NcclCommunicators.HandleStoredLaterIsFoundByItsAddress
 not_here+=:NcclCommunicators.EachThreadTakesTheHandlesThatItWaitsFor:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
 
+apart=(unshare --user --map-root-user --mount --pid --fork --kill-child)
+# A container or a chroot may forbid namespaces.
+can_run() { local why; why=$("${apart[@]}" true 2>&1) || { echo "no namespaces can be made here: $why"; return 77; }; }
+[ "${1:-}" != --can-run ] || { can_run; exit; }
+
+in_root() { # COMMAND...: in namespaces of its own, which end its mounts and processes
+  can_run || return
+  timeout --kill-after=10 900 "${apart[@]}" bash -c "$inside" "$root" "$@" </dev/null 2>&1
+}
+
 mkdir -p "$root/opt/profshim" "$root/opt/portable" "$root/sys" "$root$PWD" || exit 2
 cp "$built/libprofshim.so" "$built/profshim" "$root/opt/profshim" || exit 2
 cp tests/portable/* "$root/opt/portable"
-
-apart=(unshare --user --map-root-user --mount --pid --fork --kill-child)
-in_root() { # COMMAND...: in namespaces of its own, which end its mounts and processes
-  local why
-  # A container or a chroot may forbid namespaces.
-  if ! why=$("${apart[@]}" true 2>&1); then echo "no namespaces can be made here: $why"; return 77; fi
-  timeout --kill-after=10 900 "${apart[@]}" bash -c "$inside" "$root" "$@" </dev/null 2>&1
-}
 
 passed=0 failed=0
 count() { # NAME STATUS OUTPUT LAST

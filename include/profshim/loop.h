@@ -3,24 +3,64 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace profshim::loop {
 
-enum class CallKind : std::uint8_t { kOptimizer, kRange, kForward, kCollective, kMessage, kLaunch, kOperator };
+enum class CallKind : std::uint8_t {
+  kOptimizer,
+  kForward,
+  kTorchRange,  // other ranges of PyTorch
+  kNvtxRange,
+  kCollective,
+  kMessage,
+  kLaunch,
+  kOperator,  // of PyTorch
+  kOther,
+};
+/// True for the first four.
+constexpr bool is_range(CallKind kind) { return kind <= CallKind::kNvtxRange; }
 
 struct Symbol {
   CallKind kind{};
   std::string name;
   std::int64_t peer = -1;  // of a message: tells exchanges with several neighbors apart
+  std::size_t nested = 0;  // calls inside other calls, which are left out
 };
 
 struct Call {
   std::uint32_t symbol = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
 };
+
+/// The calls of one thread, sorted by begin_ns: all ranges, and of the other calls those that lie in no other call.
+struct Sequence {
+  std::vector<Symbol> symbols;
+  std::vector<Call> calls;
+};
+
+class SequenceBuilder {
+ public:
+  /// Call in the order of `end_ns`. `peer`: of a message, else -1.
+  void add(CallKind kind, std::string_view name, std::int64_t peer, std::int64_t begin_ns, std::int64_t end_ns);
+  std::size_t size() const { return sequence_.calls.size(); }
+  Sequence finish();
+
+ private:
+  std::uint32_t symbol_of(CallKind kind, std::string_view name, std::int64_t peer);
+
+  Sequence sequence_;
+  std::map<std::pair<CallKind, std::int64_t>, std::map<std::string, std::uint32_t, std::less<>>> ids_;
+};
+
+/// `name`: of a range of PyTorch.
+CallKind kind_of_torch_range(std::string_view name);
 
 /// A point of the loop: each `every`-th call of the name of `symbol`, with any peer, counted from its first call.
 struct Boundary {
@@ -33,10 +73,11 @@ struct Boundary {
 /// One of the nested loops.
 struct Level {
   Boundary boundary;
-  std::size_t cycles = 0;      // whole cycles seen
-  std::size_t deviations = 0;  // cycles with other calls than usual
-  double period_ns = 0;        // median
-  std::size_t calls = 0;       // in a usual cycle
+  std::vector<Boundary> others;  // other points of the same loop, best first
+  std::size_t cycles = 0;        // whole cycles seen
+  std::size_t deviations = 0;    // cycles with other calls than usual
+  double period_ns = 0;          // median
+  std::size_t calls = 0;         // in a usual cycle
 };
 
 enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
@@ -45,9 +86,15 @@ struct Finding {
   std::vector<Level> levels;          // shortest period first
   std::optional<std::size_t> chosen;  // index of the level that makes the steps
   Confidence confidence{};
+  bool may_be_part = false;  // a longer loop may begin to show
+  // The calls before the first cycle of the chosen level: their time, relative to the time of its cycles, and the part
+  // of a usual cycle that they contain.
+  double time_before = 0, common_before = 0;
 };
 
-/// `calls` are sorted by begin_ns.
-Finding find_loop(const std::vector<Symbol>& symbols, const std::vector<Call>& calls);
+Finding find_loop(const Sequence& sequence);
+
+/// True if later calls will hardly change the finding. `elapsed_ns`: since the first call.
+bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns);
 
 }  // namespace profshim::loop

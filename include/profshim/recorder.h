@@ -27,9 +27,10 @@ enum : std::uint32_t {
   kTorch = 2048,
   kTorchSteps = 4096,  // see session::torch_range_begins()
   kTorchInputs = 8192,
-  kEachPoll = 1024,  // capture.mpi_polls = "each"
-  kMemory = 32768,   // PyTorch's allocations and releases
-  kStacks = 16384,   // see profshim/call_stack.h
+  kEachPoll = 1024,        // capture.mpi_polls = "each"
+  kMemory = 32768,         // PyTorch's allocations and releases
+  kStacks = 16384,         // see profshim/call_stack.h
+  kOperatorSteps = 65536,  // see session::operator_begins()
 };
 
 /// Size of BlockTable (inject/core/block_table.h), part of limits.host_memory if kMemory is set.

@@ -2,6 +2,7 @@
 // for CUPTI, block a thread of the job.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,12 +61,12 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 void step_marker_ended(Ticks at);
 namespace detail {
 /// Bit N is set if a marker may begin with byte N.
-extern constinit std::uint64_t marker_first_bytes[4];
+extern constinit std::atomic<std::uint64_t> marker_first_bytes[4];
 }  // namespace detail
 /// Returns false if no step or epoch marker begins with this byte.
 inline bool may_be_marker(char first_byte) {
   const auto first = static_cast<unsigned char>(first_byte);
-  return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
+  return (detail::marker_first_bytes[first / 64].load(std::memory_order_relaxed) >> (first % 64) & 1) != 0;
 }
 /// True if an NVTX range with this text is a step marker, in any domain. `number`: the integer behind the pattern's
 /// fixed part, else the last integer of the text.
@@ -73,6 +74,8 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
 /// Call for a PyTorch range (record_function) on its thread, if may_be_marker().
 void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
+/// Call for each operator of PyTorch on its thread.
+void operator_begins(const char* name, Ticks at);
 /// If true, call epoch_boundary() when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);
@@ -86,5 +89,9 @@ void on_kernel_launch(const char* name, Ticks at);
 void on_graph_launch();
 /// True if calls of `hook` make steps (steps.source = "collective").
 bool is_step_hook(HookId hook);
+/// True if a step ends where its marker ends: call step_boundary() then.
+bool steps_end_with_marker();
+/// Counts changes of the markers: what matched none may match one now.
+std::uint32_t marker_generation();
 
 }  // namespace profshim::session

@@ -164,9 +164,6 @@ struct Spec {
   std::string hash() const;
 };
 
-/// Returns "high" for step markers, "medium" for optimizer calls, "low" for forward passes.
-std::string_view step_confidence(std::string_view marker);
-
 /// A later member overrides an earlier one.
 struct SpecSources {
   std::string file;                                              // "" = none

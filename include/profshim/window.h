@@ -61,6 +61,7 @@ struct CounterRules {
   bool absolute = false;   // the schedule uses Step::number
   std::int64_t first = 0;  // number of the first step if markers have no numbers
   bool per_epoch = false;  // each epoch restarts the schedule
+  bool at_end = false;     // a marker ends a step: step 0 begins before the first marker
 };
 class StepCounter {
  public:
@@ -70,15 +71,22 @@ class StepCounter {
     std::int64_t schedule;  // argument of Schedule::action_of()
     std::int64_t number;    // from the marker's name, else first + index
   };
-  /// Returns nothing if `every` or `min_interval_ns` suppresses the marker.
+  /// With `at_end`: returns step 0.
+  Step before_markers() const { return step_at(0, std::nullopt); }
+  /// Returns nothing if `every` or `min_interval_ns` suppresses the marker. With `at_end`, `number` is that of the step
+  /// that ends.
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);
   /// `number`: from the marker's name. Without it, epochs count from 0.
   void on_epoch(std::optional<std::int64_t> number = std::nullopt);
   std::int64_t epoch() const { return epoch_; }
 
  private:
+  Step step_at(std::int64_t index, std::optional<std::int64_t> number) const;
+
   CounterRules rules_;
-  std::int64_t markers_ = 0, index_ = 0, epoch_start_ = 0;
+  std::int64_t markers_ = 0;
+  std::int64_t index_ = 0;  // of the next step; with `at_end`, of the present one
+  std::int64_t epoch_start_ = 0;
   std::int64_t last_ns_ = 0, epoch_ = 0;
   bool any_ = false, any_epoch_ = false;
 };

@@ -8,11 +8,11 @@
 
 namespace profshim::inject {
 
-/// For steps.source = "collective": call before the real function. Makes a step boundary, or returns true if the caller
+/// If calls make steps: call before the real function. Makes a step boundary, or returns true if the caller
 /// must make it after that function (steps.edge = "end").
 inline bool steps_at_end(HookId hook, std::uint32_t& mode) {
   if (__builtin_expect((mode & recorder::kHookSteps) == 0, 1) || !session::is_step_hook(hook)) return false;
-  if (session::spec()->steps.edge_end) return true;
+  if (session::steps_end_with_marker()) return true;
   session::step_boundary(ticks(), std::nullopt, 0);
   mode = recorder::mode();
   return false;

@@ -298,7 +298,8 @@ void end_call(Call& call, int result) {
       recorder::end_at(call.thread, event, now);
     }
   }
-  if (call.step_at_end) session::step_boundary(ticks(), std::nullopt, 0);
+  // The end of the recorded call: take_over() must not count it a second time.
+  if (call.step_at_end) session::step_boundary(now != 0 ? now : ticks(), std::nullopt, 0);
   errno = saved_errno;
 }
 

@@ -46,30 +46,26 @@ Marker find_marker(const Annotation& a) {
   const char* const begin = string != nullptr ? string->text : a.c_text != nullptr ? a.c_text : a.text.data();
   if (begin == nullptr || !session::may_be_marker(*begin)) return marker;
   const std::string_view text = text_of(a);
-  if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
+  if (string == nullptr || !string->no_epoch.load(std::memory_order_relaxed)) {
     marker.is_epoch = session::is_epoch_marker(text);
-    if (string != nullptr) string->epoch.store(marker.is_epoch ? Match::kYes : Match::kNo, std::memory_order_relaxed);
+    if (string != nullptr && !marker.is_epoch) string->no_epoch.store(true, std::memory_order_relaxed);
     if (marker.is_epoch) session::epoch_boundary(text);
   }
-  if (string == nullptr || string->step.load(std::memory_order_relaxed) != Match::kNo) {
+  const std::uint32_t generation = session::marker_generation() + 1;
+  if (string == nullptr || string->no_step.load(std::memory_order_relaxed) != generation) {
     marker.is_step = session::is_step_marker(text, marker.number);
-    if (string != nullptr) string->step.store(marker.is_step ? Match::kYes : Match::kNo, std::memory_order_relaxed);
+    if (string != nullptr && !marker.is_step) string->no_step.store(generation, std::memory_order_relaxed);
   }
   return marker;
 }
 
-bool steps_at_end() {
-  const Spec* const spec = session::spec();
-  return spec != nullptr && spec->steps.edge_end;
-}
-
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
-  if (!steps_at_end()) session::step_boundary(now, marker.number, name);
+  if (!session::steps_end_with_marker()) session::step_boundary(now, marker.number, name);
 }
 
 /// Call after committing the marker's range: the step boundary may close the window.
 void marker_ended(Ticks now, StringId name) {
-  if (!steps_at_end()) return session::step_marker_ended(now);
+  if (!session::steps_end_with_marker()) return session::step_marker_ended(now);
   std::optional<std::int64_t> number;
   session::is_step_marker(recorder::text_of(name), number);
   session::step_boundary(now, number, name);

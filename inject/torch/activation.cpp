@@ -22,6 +22,9 @@ pid_t start_pid = 0;
 int start_rank = -1;
 constinit std::atomic<bool> decided{false};
 constinit std::atomic<bool> waits{false};
+/// A process that only launches ranks calls fewer operators.
+constexpr std::uint32_t kManyOperators = 1000;
+constinit std::atomic<std::uint32_t> operators_called{0};
 
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
@@ -55,14 +58,34 @@ void wait() {
   std::atexit(at_exit);
 }
 
-/// A process without a rank may get one from init_process_group(), or only launch the ranks. Waiting for the first
-/// PyTorch range that makes a step loses no step.
+/// A process without a rank may get one from init_process_group(), or only launch the ranks.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;
   if (step_ranges().empty() || makes_step(range)) return false;
   wait();
   return true;
+}
+
+/// True if WORLD_SIZE is above 1, and this process has no rank: init_process_group() will give it one.
+bool will_join_group() {
+  const char* const world_size = std::getenv("WORLD_SIZE");
+  return world_size != nullptr && std::atoi(world_size) > 1 && rank_from_environment().rank < 0;
+}
+
+/// True if this process calls so many operators that it is no launcher. Children of a waiting process may be its
+/// data-loader workers.
+bool computes(const char* range) {
+  static constinit std::atomic<bool> does{false};
+  if (does.load(std::memory_order_relaxed) || range != nullptr) return does.load(std::memory_order_relaxed);
+  const bool many = operators_called.fetch_add(1, std::memory_order_relaxed) + 1 == kManyOperators;
+  if (many && !inject::parent_waits() && !is_forked_child() && !will_join_group()) does = true;
+  return does.load(std::memory_order_relaxed);
+}
+
+Activation retry() {
+  const bool counts = operators_called.load(std::memory_order_relaxed) < kManyOperators;
+  return !counts || inject::parent_waits() || is_forked_child() ? Activation::kRetryAtRange : Activation::kRetry;
 }
 
 }  // namespace
@@ -76,10 +99,11 @@ void note_start() {
 
 Activation try_to_activate(const char* range) {
   if (decided.load(std::memory_order_relaxed)) return Activation::kDone;
-  if (waits.load(std::memory_order_relaxed) && !makes_step(range)) return Activation::kRetryAtRange;
+  const bool is_no_launcher = computes(range);
+  if (waits.load(std::memory_order_relaxed) && !makes_step(range) && !is_no_launcher) return retry();
   const Rank rank = rank_from_environment();
   if (!is_worker(rank)) {
-    if (waits_for_step(rank, range)) return Activation::kRetryAtRange;
+    if (!is_no_launcher && waits_for_step(rank, range)) return retry();
     if (!inject::activate_by_environment(rank)) return Activation::kRetry;
   }
   decided.store(true, std::memory_order_relaxed);
@@ -87,8 +111,7 @@ Activation try_to_activate(const char* range) {
 }
 
 bool waits_for_group() {
-  const char* const world_size = std::getenv("WORLD_SIZE");
-  if (world_size == nullptr || std::atoi(world_size) < 2 || rank_from_environment().rank >= 0) return false;
+  if (!will_join_group()) return false;
   if (decided.load(std::memory_order_relaxed) || step_ranges().empty()) return false;
   wait();
   return true;

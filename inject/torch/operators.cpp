@@ -23,6 +23,7 @@ namespace profshim::torch {
 namespace {
 
 using recorder::kArmed;
+using recorder::kOperatorSteps;
 using recorder::kTorch;
 using recorder::kTorchInputs;
 using recorder::kTorchSteps;
@@ -114,14 +115,14 @@ void close_inner(spool::Thread& thread, const Event& outer) {
   }
 }
 
-bool close(const void* record_function) {
+bool close(const void* record_function, Ticks now) {
   spool::Thread* const thread = recorder::known_thread();
   if (thread == nullptr || thread->open_calls == 0) return false;
   Event* const event = find_open(*thread, record_function);
   if (event == nullptr) return false;
   if (event != &thread->open[thread->open_calls - 1]) close_inner(*thread, *event);
   event->torch.record_function = 0;
-  recorder::end(*thread, *event);
+  recorder::end_at(*thread, *event, now);
   return true;
 }
 
@@ -138,9 +139,14 @@ void note_step_begin(const char* name) {
   session::torch_range_begins(name, ticks());
 }
 
-void note_step_end(const char* name) {
+/// `now`: end of the recorded range, which take_over() must not count a second time.
+void note_step_end(const char* name, Ticks now) {
   if (!makes_steps() || !session::may_be_marker(*name)) return;
-  session::torch_range_ended(name, ticks());
+  session::torch_range_ended(name, now);
+}
+
+void note_operator(const char* name) {
+  if (name != nullptr) session::operator_begins(name, ticks());
 }
 
 void set_operator_observers(bool wanted);
@@ -168,6 +174,7 @@ std::unique_ptr<ObserverContext> on_begin(const void* record_function) {
     }
   } else {
     if (recorder::mode() == 0) activate_process(nullptr);
+    if (scope == Scope::kFunction && recorder::mode_has(kOperatorSteps)) note_operator(name_of(record_function));
     if (recording()) {
       if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
     }
@@ -180,10 +187,11 @@ template <Scope scope>
 void on_end(const void* record_function, ObserverContext*) {
   const int saved_errno = errno;
   if (recorder::mode() != 0) {
-    const bool was_here = close(record_function);
+    const Ticks now = ticks();
+    const bool was_here = close(record_function, now);
     if constexpr (scope == Scope::kUser) {
       if (!was_here) close_pending(record_function);
-      if (const char* const name = name_of(record_function)) note_step_end(name);
+      if (const char* const name = name_of(record_function)) note_step_end(name, now);
     }
   }
   errno = saved_errno;
@@ -240,7 +248,8 @@ void find_layout_once() {
 void on_arming(bool armed) {
   define_groups();
   const Spec* const spec = session::spec();
-  set_operator_observers(armed && spec != nullptr && spec->activities.cpu);
+  const bool wanted = armed || recorder::mode_has(kOperatorSteps);
+  set_operator_observers(wanted && spec != nullptr && spec->activities.cpu);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) 
   const spool::StepMark& mark = window_.steps.marks()[step];
   const std::string name = std::string(schema::name::kStepStart) + std::to_string(mark.number);
   const Slice slice = window_.steps.slice(step);
-  const Arg index{schema::arg::kStepIndex, mark.index};
+  const Arg args[] = {{schema::arg::kStepIndex, mark.index}, {schema::arg::kFinished, false}};
   TraceEvent e;
   e.category = Category::kUserAnnotation;
   e.name = name;
@@ -106,7 +106,7 @@ void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) 
   e.begin_ns = window_.clock.unix_ns(slice.begin);
   e.duration_ns = window_.clock.unix_ns(slice.end) - e.begin_ns;
   e.tid = place(out, track, e.begin_ns, e.begin_ns + e.duration_ns);
-  e.args = {&index, 1};
+  e.args = {args, window_.steps.is_complete(step) ? 1u : 2u};
   out.write(e);
 }
 

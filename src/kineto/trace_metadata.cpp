@@ -82,10 +82,9 @@ std::string steps_json(const WindowEvents& window) {
     json.member(steps::kFirst, window.summary.first_step).member(steps::kLast, window.summary.last_step);
     json.member(steps::kFirstIndex, marks.front().index).member(steps::kLastIndex, marks.back().index);
   }
-  if (const std::string_view marker = view.string(h.step_marker); !marker.empty()) {
+  if (const std::string_view marker = view.string(h.step_marker); !marker.empty())
     json.member(steps::kFirstMarker, marker);
-    if (view.string(h.step_source) == "auto") json.member(steps::kConfidence, step_confidence(marker));
-  }
+  if (h.step_confidence != 0) json.member(steps::kConfidence, view.string(h.step_confidence));
   return json.member(steps::kOtherBoundaries, h.foreign_boundaries.load()).close_object().text();
 }
 

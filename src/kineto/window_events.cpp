@@ -58,7 +58,7 @@ void WindowEvents::read_steps() {
     marks =
         view.marks(window.first_mark, is_open ? view.header().marks.load(std::memory_order_acquire) : window.end_mark);
   }
-  steps = WindowSteps(std::move(marks), last_step_end);
+  steps = WindowSteps(std::move(marks), last_step_end, view.header().markers_end_steps != 0);
   if (steps.empty()) return;
   summary.first_step = steps.marks().front().number;
   summary.last_step = steps.marks().back().number;
@@ -81,7 +81,7 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   const WindowSpan span = span_until(until);
   if (!device.empty()) gather_api_calls(span);
   if (end == 0) end = latest_moment();
-  steps.set_window_end(end);
+  steps.set_window_end(end, ended_by == spool::WindowEnd::kSchedule);
   add_unfinished(open);
   if (!device.empty()) gather_device_activity(span);
 }

@@ -15,12 +15,22 @@ bool count_up_by_one(const std::vector<spool::StepMark>& marks) {
 
 }  // namespace
 
-WindowSteps::WindowSteps(std::vector<spool::StepMark> marks, Ticks last_step_end)
-    : marks_(std::move(marks)), last_step_end_(last_step_end) {
+WindowSteps::WindowSteps(std::vector<spool::StepMark> marks, Ticks last_step_end, bool cuts_first)
+    : marks_(std::move(marks)), last_step_end_(last_step_end), cuts_first_(cuts_first) {
   if (marks_.empty()) return;
   const std::int64_t first = marks_.front().number;
   if (count_up_by_one(marks_) && first != kNoStepNumber && first >= 0) return;
   for (spool::StepMark& m : marks_) m.number = m.index;
+}
+
+void WindowSteps::set_window_end(Ticks end, bool is_boundary) {
+  window_end_ = end;
+  cuts_last_ = !is_boundary;
+}
+
+bool WindowSteps::is_complete(std::size_t i) const {
+  if (cuts_first_ && marks_[i].index == 0) return false;
+  return i + 1 < marks_.size() || !cuts_last_ || last_step_end_ > marks_[i].ticks;
 }
 
 Slice WindowSteps::slice(std::size_t i) const {

@@ -1,7 +1,7 @@
 #include "cycles.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 namespace profshim::loop {
 namespace {
@@ -16,6 +16,13 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+// Keeps one frequent symbol, such as a copy of each sample, from hiding all others: about log2(1 + count), without the
+// math library, which libprofshim.so must not need.
+double damped(double count) {
+  const int bits = std::bit_width(static_cast<std::uint64_t>(1 + count)) - 1;
+  return bits + (1 + count) / static_cast<double>(std::uint64_t{1} << bits) - 1;
+}
+
 }  // namespace
 
 std::size_t Cycles::deviations() const {
@@ -28,16 +35,15 @@ Counts counts_of(const std::vector<Call>& calls, std::size_t begin, std::size_t 
   return counts;
 }
 
-// Logarithms keep one frequent symbol, such as a copy of each sample, from hiding all others.
 double similarity(const Counts& a, const Counts& b) {
   double common = 0, all = 0;
   for (const auto& [symbol, count] : a) {
     const auto other = b.find(symbol);
-    const double here = std::log1p(count), there = other == b.end() ? 0 : std::log1p(other->second);
+    const double here = damped(count), there = other == b.end() ? 0 : damped(other->second);
     common += std::min(here, there);
     all += std::max(here, there);
   }
-  for (const auto& [symbol, count] : b) all += a.count(symbol) != 0 ? 0 : std::log1p(count);
+  for (const auto& [symbol, count] : b) all += a.count(symbol) != 0 ? 0 : damped(count);
   return all > 0 ? common / all : 1;
 }
 
@@ -45,8 +51,8 @@ double contained(const Counts& part, const Counts& whole) {
   double common = 0, all = 0;
   for (const auto& [symbol, count] : part) {
     const auto other = whole.find(symbol);
-    if (other != whole.end()) common += std::log1p(std::min(count, other->second));
-    all += std::log1p(count);
+    if (other != whole.end()) common += damped(std::min(count, other->second));
+    all += damped(count);
   }
   return all > 0 ? common / all : 1;
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "candidates.h"
 #include "cycles.h"
@@ -10,8 +12,9 @@ namespace {
 
 constexpr double kNesting = 1.5;                      // least ratio of the periods of two levels
 constexpr double kLargePart = 0.3, kSmallPart = 0.1;  // of the time
-constexpr double kMostly = 0.8, kNearlyAll = 0.9;
+constexpr double kMostly = 0.75, kNearlyAll = 0.9;
 constexpr double kRegular = 0.7;
+constexpr double kRecurring = 3;  // calls
 
 double regularity(const Cycles& cycles) {
   return 1 - static_cast<double>(cycles.deviations()) / static_cast<double>(cycles.size());
@@ -39,6 +42,8 @@ class Finder {
     for (const Cycles& level : levels) finding.levels.push_back(described(level));
     finding.chosen = chosen;
     finding.confidence = confidence_of(levels[chosen], finding.levels[chosen]);
+    finding.may_be_part = may_be_part(levels[chosen]);
+    look_before(levels[chosen], finding);
     return finding;
   }
 
@@ -70,27 +75,58 @@ class Finder {
     return all;
   }
 
+  struct Unusual {
+    std::size_t cycles = 0;
+    bool replaces = false;               // nearly all of them lack a symbol of the usual cycles
+    double part = 0, part_of_calls = 0;  // calls that usual cycles lack: their part of the time and of all calls
+    Counts extra;                        // mean
+  };
+
   /// True if the inner loop is only a part of a step, so that the outer loop makes the steps.
   bool belongs_to(const Cycles& inner, const Cycles& outer) const {
     const double own = optimizers_in(inner.usual), all = optimizers_in(outer.usual);
     if (own < 0.5 && all > 0.5) return true;  // micro-batches
     if (own < 0.5 && is_named_by_the_job(outer) && !is_named_by_the_job(inner)) return true;
+    if (own < 0.5 && iterates_until_done(inner, outer)) return true;
     const Unusual unusual = unusual_of(inner);
     // Each outer cycle must have one unusual inner cycle.
     const auto cycles = static_cast<double>(outer.size()), found = static_cast<double>(unusual.cycles);
     const double tolerance = std::max(1.0, 0.2 * cycles);
-    if (outer.size() < 3 || std::abs(found - cycles) > tolerance) return false;
-    if (own < 0.5) return unusual.part >= kLargePart && unusual.part_of_calls >= kLargePart;
+    return outer.size() >= 3 && (found > cycles ? found - cycles : cycles - found) <= tolerance &&
+           is_part_of_step(inner, unusual);
+  }
+
+  /// True if a regular outer loop has varying numbers of inner cycles, as a time step has iterations of its solver.
+  bool iterates_until_done(const Cycles& inner, const Cycles& outer) const {
+    if (outer.size() < 3 || regularity(outer) < kNearlyAll) return false;
+    std::map<std::size_t, std::size_t> frequency;  // of numbers of inner cycles
+    for (std::size_t i = 0; i < outer.size(); ++i) {
+      const auto begin = std::lower_bound(inner.at.begin(), inner.at.end(), outer.at[i]);
+      ++frequency[static_cast<std::size_t>(std::lower_bound(begin, inner.at.end(), outer.at[i + 1]) - begin)];
+    }
+    std::size_t most = 0;
+    for (const auto& [number, times] : frequency) most = std::max(most, times);
+    return static_cast<double>(most) < kRegular * static_cast<double>(outer.size());
+  }
+
+  bool is_part_of_step(const Cycles& inner, const Unusual& unusual) const {
+    if (optimizers_in(inner.usual) < 0.5) return unusual.part >= kLargePart && unusual.part_of_calls >= kLargePart;
     if (unusual.replaces) return true;  // several optimizers take turns
     // A rollout comes before the first optimizer. An evaluation comes after some steps.
     return unusual.part >= kSmallPart && contained(unusual.extra, counts_of(calls_, 0, inner.at.front())) >= kMostly;
   }
 
+  /// True if a longer loop may begin to show, too short for a level.
+  bool may_be_part(const Cycles& level) const {
+    const Unusual unusual = unusual_of(level);
+    return (unusual.cycles == 1 && is_part_of_step(level, unusual)) || unusual.cycles == 2 || unusual.cycles == 3;
+  }
+
   /// True if a range that is not an epoch covers most of each cycle.
   bool is_named_by_the_job(const Cycles& level) const {
     const Symbol& symbol = symbols_[boundary_of(level).symbol];
-    if (symbol.kind != CallKind::kRange || symbol.name.starts_with("epoch") || symbol.name.starts_with("Epoch"))
-      return false;
+    const bool is_named = symbol.kind == CallKind::kTorchRange || symbol.kind == CallKind::kNvtxRange;
+    if (!is_named || symbol.name.starts_with("epoch") || symbol.name.starts_with("Epoch")) return false;
     double covered_ns = 0;
     for (std::size_t i = level.at.front(); i < level.at.back(); ++i) {
       if (symbols_[calls_[i].symbol].name == symbol.name)
@@ -100,18 +136,12 @@ class Finder {
            0.5 * static_cast<double>(calls_[level.at.back()].begin_ns - calls_[level.at.front()].begin_ns);
   }
 
-  struct Unusual {
-    std::size_t cycles = 0;
-    bool replaces = false;               // nearly all of them lack a symbol of the usual cycles
-    double part = 0, part_of_calls = 0;  // calls that usual cycles lack: their part of the time and of all calls
-    Counts extra;                        // mean
-  };
-
+  /// Without the first cycle, which often makes the optimizer's state or compiles.
   Unusual unusual_of(const Cycles& level) const {
     Unusual unusual;
     std::map<std::uint32_t, std::size_t> lacking;
     double extra_ns = 0;
-    for (std::size_t i = 0; i < level.size(); ++i) {
+    for (std::size_t i = 1; i < level.size(); ++i) {
       if (level.kind[i] == level.usual_kind) continue;
       ++unusual.cycles;
       const Counts counts = counts_of(calls_, level.at[i], level.at[i + 1]);
@@ -136,21 +166,32 @@ class Finder {
     return unusual;
   }
 
+  void look_before(const Cycles& cycles, Finding& finding) const {
+    const std::uint32_t first = cycles.at.front();
+    const auto begin_of = [this](std::uint32_t i) { return static_cast<double>(calls_[i].begin_ns); };
+    const double of_cycles = begin_of(cycles.at.back()) - begin_of(first);
+    finding.time_before = of_cycles > 0 ? (begin_of(first) - begin_of(0)) / of_cycles : 0;
+    Counts recurring = counts_of(calls_, 0, first);
+    std::erase_if(recurring, [](const auto& entry) { return entry.second < kRecurring; });
+    finding.common_before = recurring.empty() ? 0 : contained(cycles.usual, recurring);
+  }
+
   Level described(const Cycles& cycles) const {
     Level level;
     level.boundary = boundary_of(cycles);
+    level.others = others_of(cycles, level.boundary);
     level.cycles = cycles.size();
     level.deviations = cycles.deviations();
     level.period_ns = cycles.period_ns;
     double calls = 0;
     for (const auto& [symbol, count] : cycles.usual) calls += count;
-    level.calls = static_cast<std::size_t>(std::lround(calls));
+    level.calls = static_cast<std::size_t>(calls + 0.5);
     return level;
   }
 
   Boundary boundary_of(const Cycles& cycles) const {
     Boundary boundary;
-    const auto optimizers = static_cast<std::uint32_t>(std::lround(optimizers_in(cycles.usual)));
+    const auto optimizers = static_cast<std::uint32_t>(optimizers_in(cycles.usual) + 0.5);
     if (const auto last = optimizers > 0 ? optimizer_at(optimizers - 1) : std::nullopt) {
       boundary.symbol = *last;
       boundary.every = std::max(1U, calls_in_usual(cycles, *last));
@@ -158,24 +199,44 @@ class Finder {
       if (is_exact(cycles, boundary)) return boundary;
       boundary = {};
     }
-    const std::vector<Candidate>& members = cycles.group->members;
-    const Candidate& best =
-        *std::min_element(members.begin(), members.end(), [&](const Candidate& a, const Candidate& b) {
-          return std::pair(unsuitability(a), a.at.front()) < std::pair(unsuitability(b), b.at.front());
-        });
-    boundary.symbol = best.symbol;
-    boundary.previous = best.previous;
-    if (!best.previous) boundary.every = std::max(1U, calls_in_usual(cycles, best.symbol));
+    return boundary_at(cycles, best_first(*cycles.group).front());
+  }
+
+  Boundary boundary_at(const Cycles& cycles, const Candidate& candidate) const {
+    Boundary boundary;
+    boundary.symbol = candidate.symbol;
+    boundary.previous = candidate.previous;
+    if (!candidate.previous) boundary.every = std::max(1U, calls_in_usual(cycles, candidate.symbol));
     return boundary;
+  }
+
+  std::vector<Candidate> best_first(const Group& group) const {
+    std::vector<Candidate> members = group.members;
+    std::stable_sort(members.begin(), members.end(), [this](const Candidate& a, const Candidate& b) {
+      return std::pair(unsuitability(a), a.at.front()) < std::pair(unsuitability(b), b.at.front());
+    });
+    return members;
+  }
+
+  std::vector<Boundary> others_of(const Cycles& cycles, const Boundary& chosen) const {
+    std::vector<Boundary> others;
+    for (const Candidate& candidate : best_first(*cycles.group)) {
+      if (candidate.previous || symbols_[candidate.symbol].nested > 0) continue;
+      const Boundary other = boundary_at(cycles, candidate);
+      if (other.symbol != chosen.symbol && is_exact(cycles, other)) others.push_back(other);
+    }
+    return others;
   }
 
   std::uint32_t calls_in_usual(const Cycles& cycles, std::uint32_t symbol) const {
     double all = 0;
     for (const auto& [other, count] : cycles.usual) all += is_same_name(other, symbol) ? count : 0;
-    return static_cast<std::uint32_t>(std::lround(all));
+    return static_cast<std::uint32_t>(all + 0.5);
   }
 
-  bool is_same_name(std::uint32_t a, std::uint32_t b) const { return symbols_[a].name == symbols_[b].name; }
+  bool is_same_name(std::uint32_t a, std::uint32_t b) const {
+    return symbols_[a].kind == symbols_[b].kind && symbols_[a].name == symbols_[b].name;
+  }
 
   /// True if nearly all cycles have as many calls as the boundary counts.
   bool is_exact(const Cycles& cycles, const Boundary& boundary) const {
@@ -194,7 +255,8 @@ class Finder {
   int unsuitability(const Candidate& candidate) const {
     const int of_pair = candidate.previous ? 4 : 0;  // no source of the spec looks at the previous call
     switch (symbols_[candidate.symbol].kind) {
-      case CallKind::kRange:
+      case CallKind::kTorchRange:
+      case CallKind::kNvtxRange:
         return of_pair;
       case CallKind::kForward:
         return of_pair + 1;
@@ -216,7 +278,7 @@ class Finder {
 
   Confidence confidence_of(const Cycles& cycles, const Level& level) const {
     const double regular = regularity(cycles);
-    const bool is_marked = symbols_[level.boundary.symbol].kind != CallKind::kOperator && !level.boundary.previous;
+    const bool is_marked = symbols_[level.boundary.symbol].kind < CallKind::kOperator && !level.boundary.previous;
     if (!is_exact(cycles, level.boundary)) return Confidence::kLow;
     if (cycles.size() >= 5 && regular >= kNearlyAll && is_marked) return Confidence::kHigh;
     return cycles.size() >= 3 && regular >= kMostly ? Confidence::kMedium : Confidence::kLow;
@@ -228,8 +290,31 @@ class Finder {
 
 }  // namespace
 
-Finding find_loop(const std::vector<Symbol>& symbols, const std::vector<Call>& calls) {
-  return Finder(symbols, calls).find();
+namespace {
+
+/// Gives calls of one function the same symbol.
+std::vector<Call> without_peers(const Sequence& sequence) {
+  std::map<std::pair<CallKind, std::string_view>, std::uint32_t> first;
+  std::vector<std::uint32_t> merged;
+  for (const Symbol& symbol : sequence.symbols) {
+    const auto id = static_cast<std::uint32_t>(merged.size());
+    merged.push_back(first.emplace(std::pair(symbol.kind, std::string_view(symbol.name)), id).first->second);
+  }
+  std::vector<Call> calls = sequence.calls;
+  for (Call& call : calls) call.symbol = merged[call.symbol];
+  return calls;
+}
+
+}  // namespace
+
+Finding find_loop(const Sequence& sequence) {
+  Finding finding = Finder(sequence.symbols, sequence.calls).find();
+  const bool has_peers = std::any_of(sequence.symbols.begin(), sequence.symbols.end(),
+                                     [](const Symbol& symbol) { return symbol.peer >= 0; });
+  if (!has_peers || (finding.chosen && finding.confidence != Confidence::kLow)) return finding;
+  // A master meets its workers in any order.
+  Finding merged = Finder(sequence.symbols, without_peers(sequence)).find();
+  return merged.chosen ? merged : finding;
 }
 
 }  // namespace profshim::loop

@@ -15,7 +15,8 @@
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/ending_signals.h"
-#include "session/steps/known_step_ranges.h"
+#include "session/steps/find/step_finder.h"
+#include "session/steps/steps.h"
 #include "session/write/closing_report.h"
 #include "spool_header.h"
 #include "spool_place.h"
@@ -127,12 +128,11 @@ State* make_state(const Rank& mpi_rank) {
 }
 
 void set_up_steps(State& s) {
-  s.patterns = step_patterns(s.spec);
+  set_rule(s, rule_of(s.spec));
   if (s.spec.steps.source == StepSource::kKernel) {
     s.kernel_names = std::make_unique<KernelNames>(s.spec.steps.pattern);
   }
   s.epoch_prefix = glob_literal_prefix(s.spec.steps.epoch);
-  set_marker_first_bytes(s);
 }
 
 }  // namespace
@@ -172,13 +172,14 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   }
   recorder::set_mode(recorder::kActive, 0);  // recorder::intern() works from here on
   recorder::add_anchor(take_anchor());
+  set_up_steps(*s);
   fill_header(*s);
   report_spool_place(*s);
   fill_manifest(*s);
   add_spec_metadata(*s);
-  set_up_steps(*s);
   check_disk(*s);
   s->costs.measure_base();
+  if (must_be_found(s->spec)) s->finder = new StepFinder(*s);
   // A window of the whole run has no warm-up that fills the pool.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "last_thread.h"
+#include "session/steps/find/step_finder.h"
 #include "session/steps/window_control.h"
 #include "state.h"
 #include "window_limits.h"
@@ -39,11 +40,12 @@ class Collector {
     s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
     tend(armed);
     take_anchor_if_due();
+    if (s_.finder != nullptr && live() != nullptr) s_.finder->tick();
     if (void (*const function)() = s_.every_tick.load()) function();
     make_time_step();
     exit_if_job_threads_ended();
     std::lock_guard lock(s_.mutex);
-    if (oldest_needed() != 0 && s_.current.load() == nullptr) s_.wake.notify_all();
+    if (window_waits() && s_.current.load() == nullptr) s_.wake.notify_all();
   }
 
   std::chrono::microseconds pause() const {
@@ -67,8 +69,8 @@ class Collector {
     // The writer holds `gathering` while it collects events: no chunk with events is freed then.
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
     const auto keep_all = [] { return Ticks{1}; };
-    const recorder::PoolState state =
-        taking_back ? recorder::tend_pool(oldest_needed, wanted) : recorder::tend_pool(keep_all, wanted);
+    const recorder::PoolState state = taking_back ? recorder::tend_pool([this] { return oldest_needed(s_); }, wanted)
+                                                  : recorder::tend_pool(keep_all, wanted);
     const std::uint32_t in_use = pool - state.free - state.unused;
     used_last_tick_ = in_use > in_use_before_ ? in_use - in_use_before_ : 0;
     in_use_before_ = in_use;

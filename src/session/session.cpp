@@ -19,7 +19,8 @@
 #include "profshim/base/signal_guard.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
-#include "session/steps/known_step_ranges.h"
+#include "session/steps/find/step_finder.h"
+#include "session/steps/steps.h"
 #include "session/steps/window_control.h"
 #include "state.h"
 
@@ -140,6 +141,12 @@ void activate(const Rank& rank, Ticks began) {
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
     const bool stacks = (s->spec.with_stack || s->spec.native_stack) && call_stack::prepare(s->spec);
     recorder::set_mode(mode_bits(s->spec) | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
+    if (s->finder != nullptr) {
+      s->finder->begin();
+    } else if (s->rule.load()->at_end) {
+      begin_first_step(*s, began != 0 ? began : ticks());
+      arm_for_step(*s);
+    }
     if (s->spec.steps.source == StepSource::kNone) {
       const Ticks begin = began != 0 ? began : ticks();
       open_window(*s, begin, spool::kNoMark);
@@ -201,10 +208,7 @@ std::vector<std::string> step_ranges() {
   try {
     const Spec spec = load_own_spec().spec;
     if (spec.steps.source != StepSource::kAuto && spec.steps.source != StepSource::kTorch) return {};
-    std::vector<std::string> ranges;
-    for (const StepPattern& pattern : step_patterns(spec)) ranges.push_back(pattern.pattern);
-    if (!spec.steps.epoch.empty()) ranges.push_back(spec.steps.epoch);
-    return ranges;
+    return ranges_of_ranks(spec);
   } catch (...) {
     return {};
   }

@@ -61,7 +61,7 @@ void fill_header(State& s) {
   h.folder = recorder::intern(s.folder);
   h.job_key = recorder::intern(s.job.readable);
   h.process = recorder::intern(to_text(own_identity()));
-  h.step_source = recorder::intern(source_text(s.spec));
+  h.step_source = recorder::intern(source_text(s));
   s.limit_time = recorder::intern("limits.window_seconds");
   s.limit_size = recorder::intern("limits.trace_size");
   s.limit_device = recorder::intern("CUPTI ran out of buffers");
@@ -73,7 +73,7 @@ void fill_manifest(State& s) {
   s.manifest.pid = getpid();
   s.manifest.run_name = s.run_name;
   s.manifest.spec_hash = s.spec.hash();
-  s.manifest.step_source = source_text(s.spec);
+  s.manifest.step_source = source_text(s);
   s.manifest.spool = recorder::path();
   output::Manifest earlier;
   const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
@@ -82,28 +82,9 @@ void fill_manifest(State& s) {
   s.windows_before = s.manifest.windows.size();
 }
 
-std::string source_text(const Spec& spec) {
-  switch (spec.steps.source) {
-    case StepSource::kAuto:
-      return "auto";
-    case StepSource::kNvtx:
-      return "nvtx " + spec.steps.pattern;
-    case StepSource::kSymbol:
-      return "symbol " + spec.steps.pattern;
-    case StepSource::kKernel:
-      return "kernel " + spec.steps.pattern;
-    case StepSource::kCudaProfilerApi:
-      return "cuda_profiler_api";
-    case StepSource::kTorch:
-      return spec.steps.pattern.empty() ? "torch" : "torch " + spec.steps.pattern;
-    case StepSource::kCollective:
-      return "collective " + spec.steps.pattern;
-    case StepSource::kTime:
-      return "time " + std::to_string(spec.steps.every_ms) + " ms";
-    case StepSource::kNone:
-      return "none";
-  }
-  return {};
+std::string source_text(const State& s) {
+  const std::string text = s.rule.load()->text();
+  return s.spec.steps.source == StepSource::kTime ? text + " " + std::to_string(s.spec.steps.every_ms) + " ms" : text;
 }
 
 }  // namespace profshim::session

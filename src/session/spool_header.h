@@ -13,6 +13,6 @@ void fill_header(State& state);
 /// A restarted process continues the earlier process's list of windows.
 void fill_manifest(State& state);
 
-std::string source_text(const Spec& spec);
+std::string source_text(const State& state);
 
 }  // namespace profshim::session

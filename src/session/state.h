@@ -21,6 +21,7 @@
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
+#include "session/steps/step_rule.h"
 #include "session/write/cpu_use.h"
 #include "session/write/event_costs.h"
 #include "session/write/kernel_names.h"
@@ -28,15 +29,21 @@
 
 namespace profshim::session {
 
-/// Only one API makes steps: PyTorch may emit a range through NVTX, too.
-enum class MarkerKind : std::uint8_t { kAny, kNvtx, kTorch };
+/// How far the search for unknown steps is.
+enum class Search : std::uint8_t {
+  kOver,     // `rule` makes the steps
+  kRunning,  // events are recorded; a known range ends the search
+  kPaused,   // nothing is recorded
+  kFound,    // as kRunning; the next marker takes over: see take_over()
+};
 
-struct StepPattern {
-  std::string pattern = {};
-  std::string prefix = {};  // begins every match
-  bool torch_only = false;
-  bool at_end = false;   // boundary at the range's end, regardless of steps.edge
-  bool is_weak = false;  // a step may have several ranges: used if no other pattern matches for a while
+class StepFinder;
+
+struct PresentStep {
+  Ticks begin = 0;
+  std::int64_t begin_ns = 0, previous_ns = 0;  // previous: time of the step before; 0 = unknown
+  std::int64_t schedule = 0;                   // as in the schedule
+  bool is_armed = false;                       // the schedule records it, or warms up
 };
 
 /// Only the step thread calls note().
@@ -76,16 +83,13 @@ struct State {
   WindowAutomaton automaton;
   StepCounter counter;
   StepsSeen steps;
-  std::vector<StepPattern> patterns;
+  std::atomic<const StepRule*> rule{nullptr};
   std::string epoch_prefix;
-  std::atomic<int> locked_pattern{-1};  // index of the pattern that makes steps; -1 = none yet
-  std::atomic<std::uint32_t> weak_matches{0};
-  // Name hash of the optimizer that makes steps, and steps of other optimizers since its last step.
-  std::atomic<std::uint64_t> optimizer{0};
-  std::atomic<std::uint32_t> other_optimizers{0};
-  std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
   bool in_profiler_range = false;
-  std::int64_t last_boundary_ns = 0;
+  PresentStep present_step;
+  std::atomic<Search> search{Search::kOver};
+  std::atomic<Ticks> kept_from{0};            // while events are kept for the search: none since then are lost or freed
+  StepFinder* finder = nullptr;               // null unless must_be_found(spec)
   std::unique_ptr<KernelNames> kernel_names;  // null unless steps.source is "kernel"
   std::atomic<bool> graph_launched{false};
   std::atomic<std::int32_t> step_thread{0};

@@ -1,6 +1,7 @@
 #include "window_limits.h"
 
 #include "profshim/device.h"
+#include "session/steps/find/step_finder.h"
 #include "session/steps/window_control.h"
 
 namespace profshim::session {
@@ -25,6 +26,10 @@ void WindowLimits::check_window() {
 
 void WindowLimits::check_pool(const recorder::PoolState& pool, bool may_free) {
   const Ticks dropped_at = recorder::take_first_drop();
+  if (s_.kept_from.load() != 0 && s_.current.load() == nullptr) {
+    if (dropped_at != 0 || pool.pressed_by || pool.refused_by) s_.finder->lose_events();
+    return;
+  }
   if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
     // Until a closed window is written, its events stay, and the newest events are lost.
     if (!may_free || window_waits()) return;

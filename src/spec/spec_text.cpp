@@ -30,9 +30,4 @@ std::string Spec::hash() const {
   return text;
 }
 
-std::string_view step_confidence(std::string_view marker) {
-  if (marker.starts_with("Optimizer.step#")) return "medium";
-  return marker.ends_with(".forward") ? "low" : "high";
-}
-
 }  // namespace profshim

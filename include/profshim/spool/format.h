@@ -16,7 +16,7 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 6;
+inline constexpr std::uint32_t kFormatVersion = 7;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -188,6 +188,8 @@ struct SpoolHeader {
   std::int32_t step_tid;  // thread whose step boundaries count; 0 = none
   std::int64_t base_time_ns;
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
+  StringId step_confidence;             // of steps that were found; 0 = the spec names them
+  std::uint32_t markers_end_steps;      // 1 = step 0 begins before the first marker, and is incomplete
   std::atomic<std::uint32_t> finished;  // 1 = nothing to recover
   StringId process;                     // ProcessIdentity as text
   std::atomic<std::uint64_t> arena_used;

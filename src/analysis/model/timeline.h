@@ -88,7 +88,7 @@ struct MemoryRecord {
   bool failed = false;
 };
 
-/// An event ProfilerStep#N.
+/// A whole step: an event ProfilerStep#N.
 struct Step {
   std::int64_t number = 0, begin_ns = 0, duration_ns = 0;
   std::uint32_t track = 0;

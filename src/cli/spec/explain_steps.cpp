@@ -27,8 +27,10 @@ const char* source_of(const TraceLoop& found, const Level& level) {
   switch (found.symbols[level.boundary.symbol].kind) {
     case CallKind::kOptimizer:
     case CallKind::kForward:
-    case CallKind::kRange:
+    case CallKind::kTorchRange:
       return "torch";
+    case CallKind::kNvtxRange:
+      return "nvtx";
     case CallKind::kCollective:
     case CallKind::kMessage:
       return "collective";

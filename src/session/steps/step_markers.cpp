@@ -1,5 +1,4 @@
 #include <cstring>
-#include <functional>
 
 #include "profshim/base/glob.h"
 #include "session/state.h"
@@ -8,6 +7,8 @@
 namespace profshim::session {
 
 namespace {
+
+constinit std::atomic<std::uint32_t> generation{0};
 
 std::optional<std::int64_t> integer_at(std::string_view text, std::size_t at) {
   std::int64_t value = 0;
@@ -35,47 +36,49 @@ bool matches(const StepPattern& pattern, std::string_view text) {
          glob_match(pattern.pattern, text);
 }
 
-/// After this many matches, a weak pattern or another optimizer is chosen.
-constexpr std::uint32_t kPatience = 8;
-
-enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };
-
-/// The first of several optimizers makes the steps, until others have made kPatience steps without it.
-bool is_the_optimizer(State& s, std::string_view name) {
-  const std::uint64_t own = std::hash<std::string_view>{}(name) | 1;
-  std::uint64_t chosen = 0;
-  if (s.optimizer.compare_exchange_strong(chosen, own) || chosen == own) {
-    s.other_optimizers = 0;
-    return true;
+/// A known range ends the search for steps. Returns false if the search has found other steps meanwhile.
+bool may_make_steps(State& s, const StepRule& rule) {
+  if (rule.is_found()) return true;
+  for (Search search = s.search.load(); search != Search::kOver;) {
+    if (search == Search::kFound) return false;
+    if (!s.search.compare_exchange_weak(search, Search::kOver)) continue;
+    s.kept_from.store(0);
+    recorder::header().step_confidence = recorder::intern_literal("high");
+    break;
   }
-  if (s.other_optimizers.fetch_add(1) + 1 < kPatience) return false;
-  s.optimizer = own;
-  s.other_optimizers = 0;
   return true;
 }
 
-const StepPattern* matched_pattern(State& s, std::string_view text, Range range) {
-  const MarkerKind kind = range == Range::kNvtx ? MarkerKind::kNvtx : MarkerKind::kTorch;
-  if (s.spec.steps.source == StepSource::kNvtx && kind != MarkerKind::kNvtx) return nullptr;
-  int locked = s.locked_pattern.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < s.patterns.size(); ++i) {
-    const StepPattern& pattern = s.patterns[i];
+}  // namespace
+
+const StepPattern* matched_pattern(const StepRule& rule, std::string_view text, MarkerKind kind) {
+  if (rule.source == StepSource::kNvtx && kind != MarkerKind::kNvtx) return nullptr;
+  int locked = rule.locked.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < rule.patterns.size(); ++i) {
+    const StepPattern& pattern = rule.patterns[i];
     const int mine = static_cast<int>(i);
-    const bool better = locked >= 0 && s.patterns[static_cast<std::size_t>(locked)].is_weak && !pattern.is_weak;
-    if ((locked >= 0 && mine != locked && !better) || (pattern.torch_only && range == Range::kNvtx)) continue;
+    if ((locked >= 0 && mine != locked) || (pattern.torch_only && kind == MarkerKind::kNvtx)) continue;
     if (!matches(pattern, text)) continue;
-    if (pattern.is_weak && range == Range::kTorchEnded) return nullptr;  // counted when it began
-    if (mine == locked) return s.marker_kind.load(std::memory_order_relaxed) == kind ? &pattern : nullptr;
-    if (pattern.is_weak && s.weak_matches.fetch_add(1, std::memory_order_relaxed) + 1 < kPatience) return nullptr;
-    if (better) recorder::header().step_marker = 0;  // the next boundary stores the new marker
-    const bool mine_now = s.locked_pattern.compare_exchange_strong(locked, mine) || locked == mine;
-    if (mine_now) s.marker_kind.store(kind, std::memory_order_relaxed);
+    if (mine == locked) return rule.locked_kind.load(std::memory_order_relaxed) == kind ? &pattern : nullptr;
+    const bool mine_now = rule.locked.compare_exchange_strong(locked, mine) || locked == mine;
+    if (mine_now) rule.locked_kind.store(kind, std::memory_order_relaxed);
     return mine_now ? &pattern : nullptr;
   }
   return nullptr;
 }
 
-}  // namespace
+std::optional<std::int64_t> number_of(const StepRule& rule, const StepPattern& pattern, std::string_view text) {
+  return rule.is_numbered ? number_in(text, pattern.prefix) : std::nullopt;
+}
+
+void set_rule(State& s, const StepRule* rule) {
+  recorder::header().markers_end_steps = rule->at_end ? 1 : 0;
+  s.rule.store(rule, std::memory_order_release);
+  allow_marker_first_bytes(*rule, s.spec.steps.epoch);
+  generation.fetch_add(1, std::memory_order_release);
+}
+
+std::uint32_t marker_generation() { return generation.load(std::memory_order_acquire); }
 
 void epoch_boundary(std::string_view text) {
   State* const s = live();
@@ -84,9 +87,11 @@ void epoch_boundary(std::string_view text) {
 
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number) {
   State* const s = live();
-  const StepPattern* const pattern = s == nullptr ? nullptr : matched_pattern(*s, text, Range::kNvtx);
-  if (pattern == nullptr) return false;
-  number = number_in(text, pattern->prefix);
+  if (s == nullptr) return false;
+  const StepRule& rule = *s->rule.load(std::memory_order_acquire);
+  const StepPattern* const pattern = matched_pattern(rule, text, MarkerKind::kNvtx);
+  if (pattern == nullptr || !may_make_steps(*s, rule)) return false;
+  number = number_of(rule, *pattern, text);
   return true;
 }
 
@@ -94,19 +99,20 @@ void torch_range_begins(const char* name, Ticks at) {
   State* const s = live();
   if (s == nullptr) return;
   if (is_epoch_marker(name)) epoch_boundary(name);
-  const StepPattern* const pattern = matched_pattern(*s, name, Range::kTorchBegins);
-  if (pattern == nullptr || pattern->at_end || s->spec.steps.edge_end) return;
-  step_boundary(at, number_in(name, pattern->prefix), recorder::intern(name));
+  const StepRule& rule = *s->rule.load(std::memory_order_acquire);
+  const StepPattern* const pattern = matched_pattern(rule, name, MarkerKind::kTorch);
+  if (pattern == nullptr || !may_make_steps(*s, rule) || rule.at_end) return;
+  step_boundary(at, number_of(rule, *pattern, name), recorder::intern(name));
 }
 
 void torch_range_ended(const char* name, Ticks at) {
   State* const s = live();
   if (s == nullptr) return;
-  const StepPattern* const pattern = matched_pattern(*s, name, Range::kTorchEnded);
+  const StepRule& rule = *s->rule.load(std::memory_order_acquire);
+  const StepPattern* const pattern = matched_pattern(rule, name, MarkerKind::kTorch);
   if (pattern == nullptr) return;
-  if (!pattern->at_end && !s->spec.steps.edge_end) return step_marker_ended(at);
-  if (pattern->at_end && !is_the_optimizer(*s, name)) return;
-  step_boundary(at, pattern->at_end ? std::nullopt : number_in(name, pattern->prefix), recorder::intern(name));
+  if (!rule.at_end) return step_marker_ended(at);
+  step_boundary(at, number_of(rule, *pattern, name), recorder::intern(name));
 }
 
 bool is_epoch_marker(std::string_view text) {
@@ -114,10 +120,20 @@ bool is_epoch_marker(std::string_view text) {
   return s != nullptr && !s->spec.steps.epoch.empty() && glob_match(s->spec.steps.epoch, text);
 }
 
+void operator_begins(const char* name, Ticks at) {
+  State* const s = live();
+  if (s == nullptr || s->rule.load(std::memory_order_acquire)->pattern != name) return;
+  step_boundary(at, std::nullopt, recorder::intern(name));
+}
+
 bool is_step_hook(HookId hook) {
   State* const s = live();
-  return s != nullptr && s->spec.steps.source == StepSource::kCollective &&
-         glob_match(s->spec.steps.pattern, hook_name(hook));
+  return s != nullptr && s->rule.load(std::memory_order_acquire)->hooks[static_cast<std::size_t>(hook)];
+}
+
+bool steps_end_with_marker() {
+  State* const s = live();
+  return s != nullptr && s->rule.load(std::memory_order_acquire)->at_end;
 }
 
 }  // namespace profshim::session

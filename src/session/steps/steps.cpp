@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "session/steps/find/step_finder.h"
 #include "window_control.h"
 
 namespace profshim::session {
@@ -16,6 +17,7 @@ CounterRules State::counter_rules(const Spec& spec) {
   rules.absolute = spec.steps.absolute;
   rules.first = spec.steps.first;
   rules.per_epoch = spec.schedule_per_epoch;
+  rules.at_end = spec.steps.edge_end;
   return rules;
 }
 
@@ -55,44 +57,68 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
   const Ticks entered = ticks();
+  if (s->search.load(std::memory_order_acquire) == Search::kFound) take_over(*s, at);
   const std::int64_t now_ns = monotonic_ns();
   const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
   if (!step) return;
-  spool::SpoolHeader& header = recorder::header();
-  header.steps_seen.store(static_cast<std::uint64_t>(step->index) + 1, std::memory_order_relaxed);
-  if (header.step_marker == 0) header.step_marker = marker;
-  s->steps.note(*step);
-  if (s->closed_by_limit.exchange(false)) s->automaton.closed_by_limit();
+  begin_step(*s, *step, at, now_ns, marker);
+  arm_for_step(*s);
+  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+}
 
-  const Transition transition = s->automaton.on_step(step->schedule);
-  s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
-  if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
-  if (!room_for_mark(*s)) {
-    close_by_limit(*s, at, s->limit_marks);
+void begin_step(State& s, const StepCounter::Step& step, Ticks at, std::int64_t at_ns, StringId marker) {
+  spool::SpoolHeader& header = recorder::header();
+  // The stretch behind the last marker that ends a step is no step.
+  const std::int64_t seen = s.rule.load()->at_end ? step.index : step.index + 1;
+  header.steps_seen.store(static_cast<std::uint64_t>(seen), std::memory_order_relaxed);
+  if (header.step_marker == 0) header.step_marker = marker;
+  s.steps.note(step);
+  if (s.closed_by_limit.exchange(false)) s.automaton.closed_by_limit();
+
+  PresentStep& present = s.present_step;
+  const Transition transition = s.automaton.on_step(step.schedule);
+  // Ignores the first step, which may create contexts and compile.
+  present = {.begin = at,
+             .begin_ns = at_ns,
+             .previous_ns = step.index >= 2 ? at_ns - present.begin_ns : 0,
+             .schedule = step.schedule,
+             .is_armed = transition.armed};
+  s.last_action_saves = s.spec.schedule.action_of(step.schedule) == Action::kRecordAndSave;
+  if (spool::Window* const window = s.current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
+  if (!room_for_mark(s)) {
+    close_by_limit(s, at, s.limit_marks);
     if (transition.open)
       recorder::problem("session", "windows are lost: 65536 recorded steps wait to be written; record fewer steps");
-    recorder::set_mode(0, kArmed);
-    s->closed_by_limit.store(true);
+    present.is_armed = false;
+    s.closed_by_limit.store(true);
     return;
   }
   std::uint64_t mark = 0;
-  if (transition.open || transition.close || s->automaton.open())
-    mark = recorder::add_mark({at, step->index, step->number});
-  if (transition.close) close_by_schedule(*s, at, mark);
-  if (transition.open) open_window(*s, at, mark);
-  if (!transition.armed && is_schedule_over(s->spec, step->schedule)) s->schedule_over.store(true);
-  const bool arm = transition.armed && !s->recording_over.load(std::memory_order_relaxed) &&
-                   (!s->automaton.open() || s->current.load() != nullptr);
+  if (transition.open || transition.close || s.automaton.open())
+    mark = recorder::add_mark({at, step.index, step.number});
+  if (transition.close) close_by_schedule(s, at, mark);
+  if (transition.open) open_window(s, at, mark);
+  if (!transition.armed && is_schedule_over(s.spec, step.schedule)) {
+    s.schedule_over.store(true);
+    recorder::set_mode(0, recorder::kOperatorSteps);
+  }
+}
+
+void begin_first_step(State& s, Ticks at) {
+  if (s.rule.load()->at_end) begin_step(s, s.counter.before_markers(), at, monotonic_ns(), 0);
+}
+
+void arm_for_step(State& s) {
+  const PresentStep& present = s.present_step;
+  const bool has_window = s.current.load() != nullptr;
+  const bool arm =
+      present.is_armed && !s.recording_over.load(std::memory_order_relaxed) && (!s.automaton.open() || has_window);
   recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
   if (arm) {
-    arm_others(*s, s->current.load() != nullptr ? at : 0);
+    arm_others(s, has_window ? present.begin : 0);
   } else {
-    // Ignores the first step, which may create contexts and compile.
-    const std::int64_t step_ns = step->index >= 2 ? now_ns - s->last_boundary_ns : 0;
-    disarm_others(*s, at, window_is_near(*s, step->schedule, step_ns));
+    disarm_others(s, present.begin, window_is_near(s, present.schedule, present.previous_ns));
   }
-  s->last_boundary_ns = now_ns;
-  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 
 // Closes the window at Stop: the next Start may never come.

@@ -7,5 +7,13 @@ namespace profshim::session {
 
 /// True on the step thread: the first thread that makes a boundary. Counts boundaries of other threads.
 bool on_step_thread(State& state);
+/// Opens and closes windows at `at`, by monotonic_ns() `at_ns`. Then call arm_for_step() once.
+void begin_step(State& state, const StepCounter::Step& step, Ticks at, std::int64_t at_ns, StringId marker);
+/// Switches the recording on or off, as the present step wants.
+void arm_for_step(State& state);
+/// From now on, the events of `rule` make the steps.
+void set_rule(State& state, const StepRule* rule);
+/// Begins step 0 if markers end the steps.
+void begin_first_step(State& state, Ticks at);
 
 }  // namespace profshim::session

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "profshim/device.h"
+#include "session/steps/find/step_finder.h"
 
 namespace profshim::session {
 
@@ -81,6 +82,8 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
 }
 
 void close_at_exit(State& s, Ticks now) {
+  if (s.finder != nullptr) s.finder->finish();
+  take_over(s, now);
   spool::Window* const window = s.current.exchange(nullptr);
   if (window == nullptr) return;
   const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
@@ -112,9 +115,12 @@ const spool::Window* oldest_window(std::initializer_list<spool::WindowState> sta
 
 }  // namespace
 
-Ticks oldest_needed() {
+Ticks oldest_needed(const State& s) {
+  // Read before the windows: take_over() opens windows before it clears this.
+  const Ticks kept_from = s.kept_from.load();
   const spool::Window* const window = oldest_window({spool::WindowState::kOpen, spool::WindowState::kClosed});
-  return window != nullptr ? window->begin : 0;
+  const Ticks begin = window != nullptr ? window->begin : 0;
+  return begin == 0 || (kept_from != 0 && kept_from < begin) ? kept_from : begin;
 }
 
 bool window_waits() { return oldest_window({spool::WindowState::kClosed}) != nullptr; }

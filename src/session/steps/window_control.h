@@ -15,8 +15,8 @@ void disarm_others(State& state, Ticks at, bool is_near);
 /// True if a window opens soon after `step`. `step_ns`: time of one step; 0 = unknown.
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
-/// Begin of the oldest unwritten window; 0 = none.
-Ticks oldest_needed();
+/// Begin of the oldest events that an unwritten window or the search for steps needs; 0 = none.
+Ticks oldest_needed(const State& state);
 bool window_waits();
 
 }  // namespace profshim::session

@@ -21,21 +21,18 @@ std::string where_others_are(const State& s) {
   return s.rank.world_size == 1 ? std::string() : "; all ranks:  profshim ls " + s.folder;
 }
 
-const StepPattern* locked_pattern(const State& s) {
-  const int locked = s.locked_pattern.load();
-  return locked >= 0 ? &s.patterns[static_cast<std::size_t>(locked)] : nullptr;
-}
-
 std::string chosen_source(const State& s) {
-  const StepPattern* const pattern = locked_pattern(s);
-  if (pattern == nullptr) return source_text(s.spec);
-  return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
+  const StepRule& rule = *s.rule.load();
+  const StepPattern* const pattern = rule.chosen_pattern();
+  std::string text = source_text(s);
+  if (pattern != nullptr) text = (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
+  if (rule.is_found() && rule.every > 1) text += ", every " + std::to_string(rule.every);
+  return text;
 }
 
-std::string confidence(const State& s) {
-  const StepPattern* const pattern = locked_pattern(s);
-  if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
-  return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
+std::string confidence() {
+  const StringId confidence = recorder::header().step_confidence;
+  return confidence != 0 ? ", confidence " + std::string(recorder::text_of(confidence)) : "";
 }
 
 const char* why_no_window(const State& s) {
@@ -49,18 +46,16 @@ void log_no_steps(const State& s) {
     log::line(LogLevel::kWarn, "nothing was recorded: %s", why_no_window(s));
     return;
   }
-  if (s.spec.steps.source != StepSource::kAuto) {
+  if (s.finder == nullptr) {
     log::line(LogLevel::kWarn,
               "no steps found: nothing matched %s, nothing was recorded; check steps.source and steps.pattern",
-              source_text(s.spec).c_str());
+              source_text(s).c_str());
     return;
   }
-  std::string looked_for;
-  for (const StepPattern& p : s.patterns) looked_for += (looked_for.empty() ? "" : ", ") + p.pattern;
-  log::line(LogLevel::kWarn,
-            "no steps found: no range named %s was seen, nothing was recorded; set steps.source (nvtx, torch, symbol, "
-            "collective, time, or none for the whole run)",
-            looked_for.c_str());
+  log::line(
+      LogLevel::kWarn,
+      "no steps found: no call of a known library was seen, nothing was recorded; set steps.source (symbol, time, "
+      "or none for the whole run)");
 }
 
 /// Returns how much a step's number exceeds its place in the schedule; 0 if equal or unknown.
@@ -112,9 +107,13 @@ void log_written_traces(State& s) {
     if (!said) log_nothing_written(s);
     return;
   }
-  log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen%s)", Number{written},
-            written == 1 ? "" : "s", s.folder.c_str(), s.first_file.c_str(), chosen_source(s).c_str(),
-            Number{recorder::header().steps_seen.load()}, confidence(s).c_str());
+  const std::uint64_t seen = recorder::header().steps_seen.load();
+  const std::string steps =
+      s.finder != nullptr && seen == 0
+          ? "no loop found, so without steps: set steps.source to choose them"
+          : "steps from " + chosen_source(s) + ", " + std::to_string(seen) + " seen" + confidence();
+  log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; %s)", Number{written}, written == 1 ? "" : "s",
+            s.folder.c_str(), s.first_file.c_str(), steps.c_str());
   if (const std::size_t stepless = s.windows_without_step.load(); stepless > 0) {
     log::line(
         LogLevel::kWarn,

@@ -24,15 +24,6 @@ spool::Window& window(std::uint64_t number) {
                                           h.windows_at)[number % spool::kMaxWindows];
 }
 
-/// A window of source "none" counts as one step.
-std::uint64_t whole_steps(const spool::Window& w) {
-  if (w.first_mark == spool::kNoMark) return 1;
-  const std::uint64_t begun = w.end_mark - w.first_mark;
-  const bool last_is_whole = w.ended_by.load(std::memory_order_relaxed) == spool::WindowEnd::kSchedule ||
-                             w.last_step_end.load(std::memory_order_relaxed) != 0;
-  return begun > 0 && !last_is_whole ? begun - 1 : begun;
-}
-
 bool is_recording(const State& s) { return s.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0; }
 
 class Writer {
@@ -132,6 +123,18 @@ class Writer {
   }
 
  private:
+  /// A window of source "none" counts as one step.
+  std::uint64_t whole_steps(const spool::Window& w) const {
+    if (w.first_mark == spool::kNoMark) return 1;
+    const std::uint64_t begun = w.end_mark - w.first_mark;
+    if (begun == 0) return 0;
+    const bool is_last_whole = w.ended_by.load(std::memory_order_relaxed) == spool::WindowEnd::kSchedule ||
+                               w.last_step_end.load(std::memory_order_relaxed) != 0;
+    const std::vector<spool::StepMark> first = view_->marks(w.first_mark, w.first_mark + 1);
+    const bool is_first_cut = view_->header().markers_end_steps != 0 && !first.empty() && first.front().index == 0;
+    return begun - std::min<std::uint64_t>(begun, (is_last_whole ? 0 : 1) + (is_first_cut ? 1 : 0));
+  }
+
   const char* current_state() const {
     if (s_.current.load() != nullptr) return "active";
     return (recorder::mode() & recorder::kArmed) != 0 ? "warmup" : "skip";

@@ -138,7 +138,7 @@ std::vector<KeyRow> step_keys() {
            {"time", StepSource::kTime},
            {"none", StepSource::kNone}},
           [](Spec& s) -> StepSource& { return s.steps.source; },
-          "kind of event that marks a step; none = the whole job is one window"),
+          "kind of event that marks a step; auto = find the loop; none = the whole job is one window"),
       text_row(
           "steps.pattern", "pattern", [](Spec& s) -> std::string& { return s.steps.pattern; },
           "name of the range, function, kernel or collective that marks a step: * ? [a-z]"),

@@ -123,7 +123,7 @@ TEST(Steps, ARunThatEndsWhereAWindowBeginsWritesNoFile) {
       "PROFSHIM_SPEC",
       scratch.write("s.toml",
                     "version = 1\n[steps]\nsource = \"collective\"\npattern = \"MPI_Barrier\"\nedge = \"end\"\n"
-                    "[schedule]\nskip_first = 0\nwarmup = 0\nactive = 1\n[output]\nfolder = \"" +
+                    "[schedule]\nskip_first = 1\nwarmup = 0\nactive = 1\n[output]\nfolder = \"" +
                         (scratch / "traces") + "\"\n"));
 
   const Outcome outcome = run(job);

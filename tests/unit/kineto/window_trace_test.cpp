@@ -90,6 +90,31 @@ TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
+TEST_F(WindowTraceTest, TheStepThatTheEndOfTheJobCutsIsMarked) {
+  spool::Window* const window = recorder::open_window(100, recorder::add_mark({100, 11, 11}));
+  recorder::add_mark({200, 12, 12});
+  recorder::close_window(*window, 300, recorder::header().marks.load(), spool::WindowEnd::kExit, 0);
+
+  const auto all = build(0);
+
+  EXPECT_EQ(named(all, "ProfilerStep#11")[0].args.count("finished"), 0u);
+  EXPECT_EQ(named(all, "ProfilerStep#12")[0].args.at("finished"), "false");
+}
+
+TEST_F(WindowTraceTest, TheStepBeforeTheFirstMarkerIsMarkedIfMarkersEndSteps) {
+  for (const bool ends : {true, false}) {
+    recorder::header().markers_end_steps = ends ? 1 : 0;
+    spool::Window* const window = recorder::open_window(100, recorder::add_mark({100, 0, 0}));
+    recorder::add_mark({200, 1, 1});
+    recorder::close_window(*window, 300, recorder::add_mark({300, 2, 2}), spool::WindowEnd::kSchedule, 0);
+
+    const auto all = build(ends ? 0 : 1);
+
+    EXPECT_EQ(named(all, "ProfilerStep#0")[0].args.count("finished"), ends ? 1u : 0u);
+    EXPECT_EQ(named(all, "ProfilerStep#1")[0].args.count("finished"), 0u);
+  }
+}
+
 // In a damaged spool, a window may begin before its first step.
 TEST_F(WindowTraceTest, AStepThatOverlapsACallInPartHasANamedOverflowTrack) {
   const std::int32_t tid = recorder::this_thread()->tid;

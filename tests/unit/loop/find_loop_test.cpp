@@ -12,9 +12,9 @@ namespace {
 class Job {
  public:
   Job& call(const std::string& name, std::int64_t us = 10) {
-    const auto [at, is_new] = ids_.emplace(name, symbols_.size());
-    if (is_new) symbols_.push_back(symbol_of(name));
-    calls_.push_back({static_cast<std::uint32_t>(at->second), now_, now_ + us * 1000});
+    const auto [at, is_new] = ids_.emplace(name, sequence_.symbols.size());
+    if (is_new) sequence_.symbols.push_back(symbol_of(name));
+    sequence_.calls.push_back({static_cast<std::uint32_t>(at->second), now_, now_ + us * 1000});
     now_ += (us + 1) * 1000;
     return *this;
   }
@@ -27,26 +27,29 @@ class Job {
 
   /// Returns "NAME x EVERY, N cycles" of the chosen level.
   std::string steps() const {
-    const Finding finding = find_loop(symbols_, calls_);
+    const Finding finding = find_loop(sequence_);
     if (!finding.chosen) return "none";
     const Level& level = finding.levels[*finding.chosen];
-    return symbols_[level.boundary.symbol].name + " x " + std::to_string(level.boundary.every) + ", " +
+    return sequence_.symbols[level.boundary.symbol].name + " x " + std::to_string(level.boundary.every) + ", " +
            std::to_string(level.cycles) + " cycles";
   }
-  Confidence confidence() const { return find_loop(symbols_, calls_).confidence; }
+  Confidence confidence() const { return find_loop(sequence_).confidence; }
+  /// `seconds`: since the first call; 0 = as long as the calls took.
+  bool is_settled(std::int64_t seconds = 0) const {
+    return loop::is_settled(sequence_, find_loop(sequence_), seconds != 0 ? seconds * 1'000'000'000 : now_);
+  }
 
  private:
   static Symbol symbol_of(const std::string& name) {
     if (name.starts_with("opt")) return {CallKind::kOptimizer, name};
-    if (name.starts_with("[")) return {CallKind::kRange, name};
+    if (name.starts_with("[")) return {CallKind::kNvtxRange, name};
     if (const std::size_t to = name.find(" to "); to != std::string::npos)
       return {CallKind::kMessage, name.substr(0, to), std::stoi(name.substr(to + 4))};
     return {name.starts_with("MPI") ? CallKind::kCollective : CallKind::kOperator, name};
   }
 
   std::map<std::string, std::size_t> ids_;
-  std::vector<Symbol> symbols_;
-  std::vector<Call> calls_;
+  Sequence sequence_;
   std::int64_t now_ = 0;
 };
 
@@ -182,6 +185,61 @@ TEST(FindLoop, CallsThatDoNotRecurMakeNoLoop) {
   EXPECT_EQ(job.steps(), "none");
   job.calls({"a", "b", "c", "d", "a", "c"});
   EXPECT_EQ(job.steps(), "none");
+}
+
+TEST(FindLoop, AMasterServesItsWorkersInAnyOrder) {
+  Job job;
+  const char* const workers[] = {"1", "2", "1", "1", "2", "1", "2", "2", "1", "2", "2", "1", "1", "2", "2", "2", "1"};
+  for (const char* worker : workers)
+    job.calls({std::string("MPI_Mprobe to ") + worker, std::string("MPI_Mrecv to ") + worker,
+               std::string("MPI_Send to ") + worker});
+
+  EXPECT_EQ(job.steps(), "MPI_Mprobe x 1, 16 cycles");
+}
+
+TEST(FindLoop, ATimeStepIteratesItsSolverUntilDone) {
+  Job job;
+  for (int step = 0; step < 9; ++step) {
+    job.call("MPI_Bcast");
+    for (int i = 0; i < 6 + step % 3; ++i) job.calls({"MPI_Sendrecv to 1", "MPI_Allreduce", "MPI_Allreduce"});
+    job.call("MPI_Gather");
+  }
+
+  EXPECT_EQ(job.steps(), "MPI_Bcast x 1, 8 cycles");
+}
+
+TEST(IsSettled, WaitsForFiveRegularCyclesOfAnOptimizer) {
+  Job job;
+  std::string settled;
+  for (int i = 0; i < 8; ++i) settled += job.train_batch().is_settled() ? 'x' : '.';
+
+  EXPECT_EQ(settled, ".....xxx");
+}
+
+TEST(IsSettled, WaitsTwoSecondsWithoutAMarker) {
+  Job job;
+  for (int i = 0; i < 20; ++i) job.calls({"MPI_Isend to 1", "MPI_Irecv to 1", "MPI_Waitall"});
+
+  EXPECT_FALSE(job.is_settled(1));
+  EXPECT_TRUE(job.is_settled(3));
+}
+
+// The minibatches of the first iteration look like steps until the next rollout.
+TEST(IsSettled, WaitsForTheNextRollout) {
+  Job job;
+  const auto rollout = [&job] {
+    for (int i = 0; i < 60; ++i) job.calls({"observe", "linear", "relu", "linear", "sample"});
+  };
+  rollout();
+  for (int i = 0; i < 10; ++i) job.train_batch();
+  EXPECT_FALSE(job.is_settled());
+
+  for (int iteration = 0; iteration < 6; ++iteration) {
+    rollout();
+    for (int i = 0; i < 10; ++i) job.train_batch();
+  }
+  EXPECT_TRUE(job.is_settled());
+  EXPECT_EQ(job.steps(), "opt x 10, 6 cycles");
 }
 
 }  // namespace

@@ -31,6 +31,36 @@ TEST(StepCounter, SeveralMarkersMakeOneStep) {
   EXPECT_EQ(seen, "x...x...x.");
 }
 
+TEST(StepCounter, AMarkerThatEndsAStepBeginsTheNextOne) {
+  CounterRules rules;
+  rules.at_end = true;
+  StepCounter counter(rules);
+
+  EXPECT_EQ(counter.before_markers().index, 0);
+  EXPECT_EQ(counter.on_marker(0, std::nullopt)->index, 1);
+  EXPECT_EQ(counter.on_marker(1, std::nullopt)->index, 2);
+}
+
+TEST(StepCounter, TheLastOfSeveralMarkersEndsAStep) {
+  CounterRules rules;
+  rules.at_end = true;
+  rules.every = 2;
+  StepCounter counter(rules);
+
+  EXPECT_FALSE(counter.on_marker(0, std::nullopt));
+  EXPECT_EQ(counter.on_marker(1, std::nullopt)->index, 1);
+  EXPECT_FALSE(counter.on_marker(2, std::nullopt));
+  EXPECT_EQ(counter.on_marker(3, std::nullopt)->index, 2);
+}
+
+TEST(StepCounter, TheStepBehindANumberedOneHasTheNextNumber) {
+  CounterRules rules;
+  rules.at_end = true;
+  StepCounter counter(rules);
+
+  EXPECT_EQ(counter.on_marker(0, 41)->number, 42);
+}
+
 TEST(StepCounter, IgnoresMarkersThatComeTooSoon) {
   CounterRules rules;
   rules.min_interval_ns = 100;

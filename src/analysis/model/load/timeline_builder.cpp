@@ -141,7 +141,7 @@ void TimelineBuilder::add_memory_record(const ReadEvent& event) {
 
 void TimelineBuilder::add_step(const ReadEvent& event, const Slice& slice) {
   constexpr std::string_view kStart = schema::name::kStepStart;
-  if (!event.name.starts_with(kStart)) return;
+  if (!event.name.starts_with(kStart) || slice.unfinished) return;
   const std::string_view digits = event.name.substr(kStart.size());
   Step step{.begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "profshim/spool/view.h"
+#include "session/state.h"
+
+namespace profshim::session {
+
+/// Finds the steps of a job in the recorded events. Recording costs time, so the search pauses, longer each time, if it
+/// finds nothing.
+class StepFinder {
+ public:
+  explicit StepFinder(State& state);
+  /// Begins to keep events. Call while the recording starts, or on the collector thread.
+  void begin();
+  /// Runs on the collector thread.
+  void tick();
+  /// Call on the collector thread when events were lost or must be freed: the search begins again.
+  void lose_events();
+  /// Takes what was found so far, also if it is not sure. Call when the job ends.
+  void finish();
+
+ private:
+  struct Result {
+    std::unique_ptr<const StepRule> rule;
+    std::int32_t tid = 0;
+    std::size_t calls = 0;
+    bool is_settled = false;
+  };
+  Result look();
+  void use(Result& result);
+  void pause();
+  /// Makes a window of the kept events, unless there is one.
+  void save_without_steps();
+
+  State& s_;
+  std::unique_ptr<spool::View> view_;
+  std::mutex mutex_;  // look() and use()
+  std::uint64_t events_before_ = 0, events_looked_at_ = 0;
+  std::int64_t began_ns_ = 0, next_look_ns_ = 0, resume_ns_ = 0, pause_ns_ = 0;
+};
+
+/// Makes the steps of the events since State::kept_from, up to `until`, as if they were seen live. Call on the step
+/// thread, or when the job ends.
+void take_over(State& state, Ticks until);
+
+}  // namespace profshim::session

@@ -1,0 +1,176 @@
+#include "step_rule.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "profshim/base/glob.h"
+#include "profshim/session.h"
+
+namespace profshim::session {
+
+namespace detail {
+constinit std::atomic<std::uint64_t> marker_first_bytes[4] = {};
+}  // namespace detail
+
+namespace {
+
+// Ranges that name a step, by NVTX or record_function.
+constexpr std::string_view kNamedSteps[] = {"ProfilerStep#*", "training_step_*", "iteration*"};
+// PyTorch's own ranges: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/distributed.py,
+// torch/distributed/fsdp.
+constexpr std::string_view kTraining[] = {"Optimizer.step#*", "DistributedDataParallel.forward",
+                                          "FullyShardedDataParallel.forward"};
+
+StepPattern pattern_of(std::string_view text, bool torch_only) {
+  return {std::string(text), std::string(glob_literal_prefix(text)), torch_only};
+}
+
+void find_hooks(StepRule& rule) {
+  for (std::size_t i = 0; i < rule.hooks.size(); ++i) {
+    const std::string_view name = hook_name(static_cast<HookId>(i));
+    rule.hooks[i] = !name.empty() && glob_match(rule.pattern, name);
+  }
+}
+
+const char* text_of(loop::Confidence confidence) {
+  return confidence == loop::Confidence::kHigh ? "high" : confidence == loop::Confidence::kMedium ? "medium" : "low";
+}
+
+/// "[" begins a set of characters in a pattern.
+std::string as_pattern(std::string name) {
+  std::replace(name.begin(), name.end(), '[', '?');
+  return name;
+}
+
+}  // namespace
+
+const StepPattern* StepRule::chosen_pattern() const {
+  const int index = locked.load(std::memory_order_relaxed);
+  return index >= 0 ? &patterns[static_cast<std::size_t>(index)] : nullptr;
+}
+
+std::string StepRule::text() const {
+  switch (source) {
+    case StepSource::kAuto:
+      return "auto";
+    case StepSource::kNvtx:
+      return "nvtx " + pattern;
+    case StepSource::kSymbol:
+      return "symbol " + pattern;
+    case StepSource::kKernel:
+      return "kernel " + pattern;
+    case StepSource::kCudaProfilerApi:
+      return "cuda_profiler_api";
+    case StepSource::kTorch:
+      return pattern.empty() ? "torch" : "torch " + pattern;
+    case StepSource::kCollective:
+      return "collective " + pattern;
+    case StepSource::kTime:
+      return "time";
+    case StepSource::kNone:
+      return "none";
+  }
+  return {};
+}
+
+const StepRule* rule_of(const Spec& spec) {
+  auto rule = std::make_unique<StepRule>();
+  rule->source = spec.steps.source;
+  rule->pattern = spec.steps.pattern;
+  rule->at_end = spec.steps.edge_end;
+  rule->every = spec.steps.every;
+  const bool torch = rule->source == StepSource::kTorch;
+  const bool has_ranges = torch || rule->source == StepSource::kNvtx || rule->source == StepSource::kAuto;
+  if (has_ranges && rule->source != StepSource::kAuto && !rule->pattern.empty()) {
+    rule->patterns.push_back(pattern_of(rule->pattern, torch));
+  } else if (has_ranges) {
+    for (const std::string_view pattern : kNamedSteps) rule->patterns.push_back(pattern_of(pattern, torch));
+  }
+  if (rule->source == StepSource::kCollective) find_hooks(*rule);
+  return rule.release();
+}
+
+namespace {
+
+const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& boundary, loop::Confidence confidence) {
+  auto rule = std::make_unique<StepRule>();
+  rule->pattern = as_pattern(symbol.name);
+  rule->at_end = boundary.at_end;
+  rule->every = boundary.every;
+  rule->confidence = text_of(confidence);
+  switch (symbol.kind) {
+    case loop::CallKind::kOptimizer:
+    case loop::CallKind::kForward:
+      rule->is_numbered = false;
+      [[fallthrough]];
+    case loop::CallKind::kTorchRange:
+      rule->source = StepSource::kTorch;
+      rule->patterns.push_back(pattern_of(rule->pattern, true));
+      return rule.release();
+    case loop::CallKind::kNvtxRange:
+      rule->source = StepSource::kNvtx;
+      rule->patterns.push_back(pattern_of(rule->pattern, false));
+      return rule.release();
+    case loop::CallKind::kCollective:
+    case loop::CallKind::kMessage:
+    case loop::CallKind::kOther:
+      if (hook_by_name(symbol.name) == HookId::kNone) return nullptr;
+      rule->source = StepSource::kCollective;
+      find_hooks(*rule);
+      return rule.release();
+    case loop::CallKind::kOperator:
+      rule->source = StepSource::kTorch;
+      rule->pattern = symbol.name;
+      rule->of_operators = true;
+      return symbol.nested == 0 ? rule.release() : nullptr;
+    case loop::CallKind::kLaunch:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const StepRule* rule_of(const loop::Sequence& sequence, const loop::Finding& finding) {
+  const loop::Level& level = finding.levels[*finding.chosen];
+  if (!level.boundary.previous) {
+    const auto* const rule = rule_of(sequence.symbols[level.boundary.symbol], level.boundary, finding.confidence);
+    if (rule != nullptr) return rule;
+  }
+  for (const loop::Boundary& other : level.others) {
+    const auto* const rule = rule_of(sequence.symbols[other.symbol], other, finding.confidence);
+    if (rule != nullptr) return rule;
+  }
+  return nullptr;
+}
+
+bool must_be_found(const Spec& spec) {
+  const StepSource source = spec.steps.source;
+  return source == StepSource::kAuto || (source == StepSource::kTorch && spec.steps.pattern.empty());
+}
+
+std::vector<std::string> ranges_of_ranks(const Spec& spec) {
+  std::vector<std::string> ranges;
+  const std::unique_ptr<const StepRule> rule(rule_of(spec));
+  for (const StepPattern& pattern : rule->patterns) ranges.push_back(pattern.pattern);
+  if (must_be_found(spec)) ranges.insert(ranges.end(), std::begin(kTraining), std::end(kTraining));
+  if (!spec.steps.epoch.empty()) ranges.push_back(spec.steps.epoch);
+  return ranges;
+}
+
+void allow_marker_first_bytes(const StepRule& rule, const std::string& epoch) {
+  const auto allow = [](std::string_view prefix) {
+    if (prefix.empty()) {
+      for (std::atomic<std::uint64_t>& word : detail::marker_first_bytes) word = ~std::uint64_t{0};
+      return;
+    }
+    const auto first = static_cast<unsigned char>(prefix.front());
+    detail::marker_first_bytes[first / 64].fetch_or(std::uint64_t{1} << (first % 64));
+  };
+  for (const StepPattern& pattern : rule.patterns) allow(pattern.prefix);
+  if (!epoch.empty()) allow(glob_literal_prefix(epoch));
+}
+
+}  // namespace profshim::session
