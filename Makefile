@@ -263,6 +263,11 @@ test-e2e-clang: $(E2E) all test-apps  ## the end-to-end tests on what clang buil
 test-portable: portable  ## what `make portable` builds, in roots of older systems; needs root and debootstrap
 	$(Q)scripts/test_portable.sh
 
+.PHONY: loops
+loops: all  ## the table of tests/README.md: the steps that auto finds in the jobs of tests/loops; 10 minutes
+	$(Q)scripts/install_deps.sh
+	$(Q)scripts/loops.sh --update
+
 .PHONY: test-aarch64
 test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated processor
 	$(Q)scripts/install_deps.sh --aarch64

@@ -62,6 +62,9 @@ class SequenceBuilder {
 /// `name`: of a range of PyTorch.
 CallKind kind_of_torch_range(std::string_view name);
 
+/// True for functions such as MPI_Test, whose number of calls depends on the time.
+bool is_poll(std::string_view function);
+
 /// A point of the loop: each `every`-th call of the name of `symbol`, with any peer, counted from its first call.
 struct Boundary {
   std::uint32_t symbol = 0;

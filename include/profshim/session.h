@@ -53,6 +53,10 @@ void flush();
 /// Returns null unless this process is recording. The spec is never destroyed.
 const Spec* spec();
 
+/// Call before activate(), on any thread, for an operator or range of PyTorch that may turn out to make the steps: the
+/// first recorded step then has the right number.
+void note_earlier_marker(std::string_view name);
+
 /// Begins a step unless steps.every or steps.min_interval_ms suppresses it. The first calling thread is the step
 /// thread; boundaries of other threads are counted and ignored. `number`: from the marker's name. `marker`: its text or
 /// symbol; 0 = none.

@@ -71,8 +71,10 @@ class StepCounter {
     std::int64_t schedule;  // argument of Schedule::action_of()
     std::int64_t number;    // from the marker's name, else first + index
   };
-  /// With `at_end`: returns step 0.
-  Step before_markers() const { return step_at(0, std::nullopt); }
+  /// Counts markers that were not seen. Call before the other functions. `shifts`: the schedule begins behind them.
+  void skip(std::int64_t markers, bool shifts);
+  /// With `at_end`: returns the step before the first marker.
+  Step before_markers() const { return step_at(index_, std::nullopt); }
   /// Returns nothing if `every` or `min_interval_ns` suppresses the marker. With `at_end`, `number` is that of the step
   /// that ends.
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);

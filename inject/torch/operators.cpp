@@ -153,13 +153,15 @@ void set_operator_observers(bool wanted);
 
 /// Removes the operators' observers once operators cannot show whether this process is a rank. Keeps the observers in a
 /// forked child, where PyTorch's lock may stay locked.
-[[gnu::noinline]] void activate_process(const char* range) {
+[[gnu::noinline]] void activate_process(const char* range, const char* name) {
   static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
   if (is_done.load(std::memory_order_relaxed)) return;
   const Activation activation = try_to_activate(range);
+  if (activation != Activation::kDone && name != nullptr) session::note_earlier_marker(name);
   if (activation == Activation::kRetry) return;
   if (activation == Activation::kDone) is_done = true;
-  if (!is_done_with_operators.exchange(true) && !recording() && !is_forked_child()) set_operator_observers(false);
+  const bool are_needed = recording() || recorder::mode_has(kOperatorSteps) || is_forked_child();
+  if (!is_done_with_operators.exchange(true) && !are_needed) set_operator_observers(false);
 }
 
 template <Scope scope>
@@ -167,13 +169,13 @@ std::unique_ptr<ObserverContext> on_begin(const void* record_function) {
   const int saved_errno = errno;
   if constexpr (scope == Scope::kUser) {
     const char* const name = name_of(record_function);
-    if (recorder::mode() == 0) activate_process(name);
+    if (recorder::mode() == 0) activate_process(name, name);
     if (name != nullptr) {
       note_step_begin(name);
       if (recording()) open(record_function, hook_of(scope), name);
     }
   } else {
-    if (recorder::mode() == 0) activate_process(nullptr);
+    if (recorder::mode() == 0) activate_process(nullptr, name_of(record_function));
     if (scope == Scope::kFunction && recorder::mode_has(kOperatorSteps)) note_operator(name_of(record_function));
     if (recording()) {
       if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
@@ -247,9 +249,7 @@ void find_layout_once() {
 
 void on_arming(bool armed) {
   define_groups();
-  const Spec* const spec = session::spec();
-  const bool wanted = armed || recorder::mode_has(kOperatorSteps);
-  set_operator_observers(wanted && spec != nullptr && spec->activities.cpu);
+  set_operator_observers((armed && recorder::mode_has(kTorch)) || recorder::mode_has(kOperatorSteps));
 }
 
 }  // namespace

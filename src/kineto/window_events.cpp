@@ -86,11 +86,17 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   if (!device.empty()) gather_device_activity(span);
 }
 
+bool WindowEvents::is_unwanted(const Event& e) const {
+  const spool::SpoolHeader& h = view.header();
+  return (h.unwanted_layers >> static_cast<unsigned>(hook_layer(e.hook)) & 1) != 0 &&
+         e.begin < h.searched_until.load(std::memory_order_relaxed);
+}
+
 void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
   ThreadEvents& thread = threads[run.header->tid];
   if (thread.name.empty()) thread.name.assign(run.header->name, strnlen(run.header->name, sizeof run.header->name));
   for (const Event& e : std::span(run.events, run.count)) {
-    if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
+    if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation || is_unwanted(e)) continue;
     if (e.hook == HookId::kNcclTask) {
       nccl_tasks.add(e);
       continue;
@@ -140,6 +146,7 @@ void WindowEvents::add_unfinished(OpenCalls& open) {
   if (open.empty()) return;
   for (const auto& [tid, thread] : threads) open.drop_ended(tid, thread.events);
   open.for_each(view.header().pid, [this](std::int64_t tid, const Event& call) {
+    if (is_unwanted(call)) return;
     note_kind(call.hook);
     Event& copy = copies_.emplace_back(call);
     copy.end = end;

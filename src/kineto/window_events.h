@@ -60,6 +60,8 @@ class WindowEvents {
  private:
   void read_steps();
   void gather(const WindowTraceOptions& options);
+  /// True if the spec leaves out its layer: it was recorded to find the steps.
+  bool is_unwanted(const Event& event) const;
   void gather_run(const spool::Run& run, Ticks until);
   WindowSpan span_until(Ticks until) const;
   void gather_api_calls(const WindowSpan& span);

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bursts.h"
 #include "candidates.h"
 #include "cycles.h"
 #include "profshim/loop.h"
@@ -14,7 +15,9 @@ constexpr double kNesting = 1.5;                      // least ratio of the peri
 constexpr double kLargePart = 0.3, kSmallPart = 0.1;  // of the time
 constexpr double kMostly = 0.75, kNearlyAll = 0.9;
 constexpr double kRegular = 0.7;
-constexpr double kRecurring = 3;  // calls
+constexpr double kNearly = 0.1;      // of a call
+constexpr double kSmallLayer = 0.2;  // part of its calls
+constexpr double kRecurring = 3;     // calls
 
 double regularity(const Cycles& cycles) {
   return 1 - static_cast<double>(cycles.deviations()) / static_cast<double>(cycles.size());
@@ -34,6 +37,9 @@ class Finder {
     std::sort(levels.begin(), levels.end(), [](const Cycles& a, const Cycles& b) { return a.period_ns < b.period_ns; });
     keep_one_of_each_period(levels);
     Finding finding;
+    const bool has_optimizers = std::any_of(levels.begin(), levels.end(),
+                                            [this](const Cycles& level) { return optimizers_in(level.usual) > 0.5; });
+    if (!has_optimizers && add_irregular_optimizer(finding)) return finding;
     if (levels.empty()) return finding;
     std::size_t chosen = 0;
     for (std::size_t outer = 1; outer < levels.size(); ++outer) {
@@ -42,6 +48,7 @@ class Finder {
     for (const Cycles& level : levels) finding.levels.push_back(described(level));
     finding.chosen = chosen;
     finding.confidence = confidence_of(levels[chosen], finding.levels[chosen]);
+    if (finding.levels[chosen].calls <= 1) join_bursts(levels[chosen], finding.levels[chosen]);
     finding.may_be_part = may_be_part(levels[chosen]);
     look_before(levels[chosen], finding);
     return finding;
@@ -67,6 +74,12 @@ class Finder {
            static_cast<double>(level.group->members.size()) * 1e-3;
   }
 
+  static double calls_in(const Counts& counts) {
+    double all = 0;
+    for (const auto& [symbol, count] : counts) all += count;
+    return all;
+  }
+
   double optimizers_in(const Counts& counts) const {
     double all = 0;
     for (const auto& [symbol, count] : counts) {
@@ -89,11 +102,20 @@ class Finder {
     if (own < 0.5 && is_named_by_the_job(outer) && !is_named_by_the_job(inner)) return true;
     if (own < 0.5 && iterates_until_done(inner, outer)) return true;
     const Unusual unusual = unusual_of(inner);
+    if (is_layer(inner, unusual) && outer.size() >= 3 && regularity(outer) >= kNearlyAll) return true;
     // Each outer cycle must have one unusual inner cycle.
     const auto cycles = static_cast<double>(outer.size()), found = static_cast<double>(unusual.cycles);
     const double tolerance = std::max(1.0, 0.2 * cycles);
     return outer.size() >= 3 && (found > cycles ? found - cycles : cycles - found) <= tolerance &&
            is_part_of_step(inner, unusual);
+  }
+
+  /// True if the level may be a layer of a network: operators only, and many more of them between two networks.
+  bool is_layer(const Cycles& level, const Unusual& unusual) const {
+    const bool only_operators = std::all_of(level.usual.begin(), level.usual.end(), [this](const auto& entry) {
+      return symbols_[entry.first].kind == CallKind::kOperator || symbols_[entry.first].kind == CallKind::kOther;
+    });
+    return only_operators && calls_in(unusual.extra) >= kSmallLayer * calls_in(level.usual);
   }
 
   /// True if a regular outer loop has varying numbers of inner cycles, as a time step has iterations of its solver.
@@ -110,8 +132,8 @@ class Finder {
   }
 
   bool is_part_of_step(const Cycles& inner, const Unusual& unusual) const {
-    if (optimizers_in(inner.usual) < 0.5) return unusual.part >= kLargePart && unusual.part_of_calls >= kLargePart;
-    if (unusual.replaces) return true;  // several optimizers take turns
+    if (optimizers_in(inner.usual) < 0.5) return unusual.part >= kLargePart && unusual.part_of_calls >= kSmallPart;
+    if (unusual.replaces || optimizers_in(unusual.extra) > 0.5) return true;  // several optimizers take turns
     // A rollout comes before the first optimizer. An evaluation comes after some steps.
     return unusual.part >= kSmallPart && contained(unusual.extra, counts_of(calls_, 0, inner.at.front())) >= kMostly;
   }
@@ -166,6 +188,41 @@ class Finder {
     return unusual;
   }
 
+  /// Equal calls that come in bursts of one length are one step.
+  void join_bursts(const Cycles& cycles, Level& level) const {
+    std::vector<Call> equal;
+    for (const std::uint32_t at : cycles.at) equal.push_back(calls_[at]);
+    const std::size_t burst = calls_in_burst(equal);
+    if (burst <= 1 || level.boundary.previous) return;
+    level.boundary.every *= static_cast<std::uint32_t>(burst);
+    level.calls *= burst;
+    level.cycles /= burst;
+    level.period_ns *= static_cast<double>(burst);
+    level.others.clear();
+  }
+
+  /// Steps of the most frequent optimizer, if they are too unlike for a regular loop: episodes, line searches.
+  bool add_irregular_optimizer(Finding& finding) const {
+    std::map<std::uint32_t, std::vector<std::int64_t>> begins;
+    for (const Call& call : calls_) {
+      if (symbols_[call.symbol].kind == CallKind::kOptimizer) begins[call.symbol].push_back(call.begin_ns);
+    }
+    const auto most = std::max_element(begins.begin(), begins.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    if (most == begins.end()) return false;
+    Level level;
+    level.boundary = {.symbol = most->first, .at_end = true};
+    level.cycles = level.deviations = most->second.size() - 1;
+    if (level.cycles > 0)
+      level.period_ns =
+          static_cast<double>(most->second.back() - most->second.front()) / static_cast<double>(level.cycles);
+    level.calls = calls_.size() / most->second.size();
+    finding.levels.push_back(level);
+    finding.chosen = 0;
+    finding.confidence = Confidence::kLow;
+    return true;
+  }
+
   void look_before(const Cycles& cycles, Finding& finding) const {
     const std::uint32_t first = cycles.at.front();
     const auto begin_of = [this](std::uint32_t i) { return static_cast<double>(calls_[i].begin_ns); };
@@ -183,9 +240,7 @@ class Finder {
     level.cycles = cycles.size();
     level.deviations = cycles.deviations();
     level.period_ns = cycles.period_ns;
-    double calls = 0;
-    for (const auto& [symbol, count] : cycles.usual) calls += count;
-    level.calls = static_cast<std::size_t>(calls + 0.5);
+    level.calls = static_cast<std::size_t>(calls_in(cycles.usual) + 0.5);
     return level;
   }
 
@@ -196,7 +251,7 @@ class Finder {
       boundary.symbol = *last;
       boundary.every = std::max(1U, calls_in_usual(cycles, *last));
       boundary.at_end = true;
-      if (is_exact(cycles, boundary)) return boundary;
+      if (exactness(cycles, boundary) >= kRegular) return boundary;
       boundary = {};
     }
     return boundary_at(cycles, best_first(*cycles.group).front());
@@ -218,12 +273,26 @@ class Finder {
     return members;
   }
 
+  /// Other calls of which each cycle has the same number: members of the group, then the rarest.
   std::vector<Boundary> others_of(const Cycles& cycles, const Boundary& chosen) const {
     std::vector<Boundary> others;
+    const auto add = [&](std::uint32_t symbol) {
+      const Boundary other{.symbol = symbol, .every = std::max(1U, calls_in_usual(cycles, symbol))};
+      const bool is_known = std::any_of(others.begin(), others.end(),
+                                        [&](const Boundary& known) { return is_same_name(known.symbol, symbol); });
+      if (symbols_[symbol].nested > 0 || is_known || (symbol == chosen.symbol && !chosen.previous) ||
+          !is_exact(cycles, other))
+        return;
+      others.push_back(other);
+    };
     for (const Candidate& candidate : best_first(*cycles.group)) {
-      if (candidate.previous || symbols_[candidate.symbol].nested > 0) continue;
-      const Boundary other = boundary_at(cycles, candidate);
-      if (other.symbol != chosen.symbol && is_exact(cycles, other)) others.push_back(other);
+      if (!candidate.previous) add(candidate.symbol);
+    }
+    std::vector<std::pair<double, std::uint32_t>> rarest;
+    for (const auto& [symbol, count] : cycles.usual) rarest.emplace_back(count, symbol);
+    std::sort(rarest.begin(), rarest.end());
+    for (const auto& [count, symbol] : rarest) {
+      if (count >= 1 - kNearly) add(symbol);
     }
     return others;
   }
@@ -240,15 +309,21 @@ class Finder {
 
   /// True if nearly all cycles have as many calls as the boundary counts.
   bool is_exact(const Cycles& cycles, const Boundary& boundary) const {
-    if (boundary.previous) return true;  // a member of the group: once in each cycle
+    return exactness(cycles, boundary) >= kNearlyAll;
+  }
+
+  /// The part of the cycles that have as many calls as the boundary counts. The first cycle may lack what came before.
+  double exactness(const Cycles& cycles, const Boundary& boundary) const {
+    if (boundary.previous) return 1;  // a member of the group: once in each cycle
+    const std::size_t first = cycles.size() > 3 ? 1 : 0;
     std::size_t exact = 0;
-    for (std::size_t i = 0; i < cycles.size(); ++i) {
+    for (std::size_t i = first; i < cycles.size(); ++i) {
       std::uint32_t calls = 0;
       for (std::size_t k = cycles.at[i]; k < cycles.at[i + 1]; ++k)
         calls += is_same_name(calls_[k].symbol, boundary.symbol);
       exact += calls == boundary.every;
     }
-    return static_cast<double>(exact) >= kNearlyAll * static_cast<double>(cycles.size());
+    return static_cast<double>(exact) / static_cast<double>(cycles.size() - first);
   }
 
   /// Returns 0 for the symbols that mark a step best.
@@ -280,8 +355,11 @@ class Finder {
     const double regular = regularity(cycles);
     const bool is_marked = symbols_[level.boundary.symbol].kind < CallKind::kOperator && !level.boundary.previous;
     if (!is_exact(cycles, level.boundary)) return Confidence::kLow;
-    if (cycles.size() >= 5 && regular >= kNearlyAll && is_marked) return Confidence::kHigh;
-    return cycles.size() >= 3 && regular >= kMostly ? Confidence::kMedium : Confidence::kLow;
+    // A call that recurs alone may be part of a step. So may cycles without optimizer, of which some are unusual.
+    const bool may_be_inner = level.calls <= 1 || (optimizers_in(cycles.usual) < 0.5 && level.deviations >= 3);
+    if (cycles.size() >= 5 && regular >= kNearlyAll && is_marked && !may_be_inner) return Confidence::kHigh;
+    const double least = optimizers_in(cycles.usual) > 0.5 ? kRegular : kMostly;
+    return cycles.size() >= 3 && regular >= least ? Confidence::kMedium : Confidence::kLow;
   }
 
   const std::vector<Symbol>& symbols_;

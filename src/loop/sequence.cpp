@@ -25,6 +25,13 @@ CallKind kind_of_torch_range(std::string_view name) {
   return name.ends_with(".forward") ? CallKind::kForward : CallKind::kTorchRange;
 }
 
+bool is_poll(std::string_view function) {
+  for (const std::string_view start : {"MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status"}) {
+    if (function.starts_with(start)) return true;
+  }
+  return false;
+}
+
 std::uint32_t SequenceBuilder::symbol_of(CallKind kind, std::string_view name, std::int64_t peer) {
   auto& ids = ids_[{kind, peer}];
   if (const auto known = ids.find(name); known != ids.end()) return known->second;

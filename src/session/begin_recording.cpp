@@ -147,14 +147,7 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
   if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
-  if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
-  if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
-  if (spec.steps.source == StepSource::kNvtx || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
-    bits |= recorder::kNvtxSteps;
-  }
-  if (spec.steps.source == StepSource::kTorch || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
-    bits |= recorder::kTorchSteps;
-  }
+  if (!spec.steps.epoch.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;
   return bits;
 }
 

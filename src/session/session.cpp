@@ -140,7 +140,7 @@ void activate(const Rank& rank, Ticks began) {
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
     const bool stacks = (s->spec.with_stack || s->spec.native_stack) && call_stack::prepare(s->spec);
-    recorder::set_mode(mode_bits(s->spec) | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
+    recorder::set_mode(mode_bits(s->spec) | s->rule.load()->mode_bits() | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
     if (s->finder != nullptr) {
       s->finder->begin();
     } else if (s->rule.load()->at_end) {

@@ -62,6 +62,11 @@ void fill_header(State& s) {
   h.job_key = recorder::intern(s.job.readable);
   h.process = recorder::intern(to_text(own_identity()));
   h.step_source = recorder::intern(source_text(s));
+  const auto& wanted = s.spec.activities;
+  for (const auto& [layer, is_wanted] : {std::pair{Layer::kMpi, wanted.mpi}, std::pair{Layer::kNccl, wanted.nccl},
+                                         std::pair{Layer::kNvtx, wanted.nvtx}, std::pair{Layer::kTorch, wanted.cpu}}) {
+    if (!is_wanted) h.unwanted_layers |= 1u << static_cast<unsigned>(layer);
+  }
   s.limit_time = recorder::intern("limits.window_seconds");
   s.limit_size = recorder::intern("limits.trace_size");
   s.limit_device = recorder::intern("CUPTI ran out of buffers");

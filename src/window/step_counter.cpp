@@ -7,6 +7,12 @@ StepCounter::Step StepCounter::step_at(std::int64_t index, std::optional<std::in
   return {index, rules_.absolute ? true_number : index - epoch_start_, true_number};
 }
 
+void StepCounter::skip(std::int64_t markers, bool shifts) {
+  markers_ = markers;
+  index_ = rules_.at_end ? markers / rules_.every : (markers + rules_.every - 1) / rules_.every;
+  if (shifts) epoch_start_ = index_;
+}
+
 std::optional<StepCounter::Step> StepCounter::on_marker(std::int64_t now_ns, std::optional<std::int64_t> number) {
   if (any_ && now_ns >= last_ns_ && now_ns - last_ns_ < rules_.min_interval_ns) return std::nullopt;
   any_ = true;

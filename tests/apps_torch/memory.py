@@ -46,10 +46,10 @@ for step in range(STEPS):
     other.start()
     other.join()
     optimizer.step()
-    # Step N begins when the optimizer's Nth step has ended.
-    if profiler and step == FIRST:
+    # Step N, from 0, ends with the optimizer.
+    if profiler and step == FIRST - 1:
         profiler.start()
-    if profiler and step == LAST + 1:
+    if profiler and step == LAST:
         profiler.stop()
     optimizer.zero_grad()
 

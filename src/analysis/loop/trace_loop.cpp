@@ -57,8 +57,9 @@ class Calls {
 
   void add(const Slice& slice, loop::SequenceBuilder& builder) const {
     std::string_view name = timeline_.name_of(slice);
-    loop::CallKind kind = slice.kind == Kind::kCpuOp && hook_by_name(name) == HookId::kNone ? loop::CallKind::kOperator
-                                                                                            : loop::CallKind::kOther;
+    const HookId hook = hook_by_name(name);
+    if (loop::is_poll(name) || name == schema::name::kMpiPolling || begins_or_ends_mpi(hook)) return;
+    loop::CallKind kind = loop::CallKind::kOther;
     std::int64_t peer = -1;
     if (slice.kind == Kind::kUserAnnotation) {
       kind = loop::kind_of_torch_range(name);
@@ -67,9 +68,12 @@ class Calls {
         name = timeline_.texts[work->second];
         kind = loop::CallKind::kLaunch;
       }
-    } else if (slice.communication != kNone) {
-      peer = timeline_.communications[slice.communication].peer;
-      kind = peer >= 0 ? loop::CallKind::kMessage : loop::CallKind::kCollective;
+    } else if (slice.communication != kNone || peer_kind(hook) != PeerKind::kNone) {
+      if (slice.communication != kNone) peer = timeline_.communications[slice.communication].peer;
+      const bool is_message = peer >= 0 || (peer_kind(hook) != PeerKind::kNone && peer_kind(hook) != PeerKind::kRoot);
+      kind = is_message ? loop::CallKind::kMessage : loop::CallKind::kCollective;
+    } else if (slice.kind == Kind::kCpuOp && hook == HookId::kNone) {
+      kind = loop::CallKind::kOperator;
     }
     builder.add(kind, name, peer, slice.begin_ns, slice.end_ns());
   }

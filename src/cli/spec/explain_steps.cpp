@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "profshim/analysis/trace_loop.h"
 #include "profshim/base/printable.h"
+#include "profshim/event.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
 
@@ -21,13 +22,15 @@ const char* text_of(Confidence confidence) {
   return confidence == Confidence::kHigh ? "high" : confidence == Confidence::kMedium ? "medium" : "low";
 }
 
-/// Returns the value of steps.source for a level's boundary; null if no source has such steps.
-const char* source_of(const TraceLoop& found, const Level& level) {
-  if (level.boundary.previous) return nullptr;
-  switch (found.symbols[level.boundary.symbol].kind) {
+/// Returns the value of steps.source for a boundary; null if no source has such steps.
+const char* source_of(const TraceLoop& found, const loop::Boundary& boundary) {
+  if (boundary.previous) return nullptr;
+  const loop::Symbol& symbol = found.symbols[boundary.symbol];
+  switch (symbol.kind) {
     case CallKind::kOptimizer:
     case CallKind::kForward:
     case CallKind::kTorchRange:
+    case CallKind::kOperator:
       return "torch";
     case CallKind::kNvtxRange:
       return "nvtx";
@@ -36,6 +39,8 @@ const char* source_of(const TraceLoop& found, const Level& level) {
       return "collective";
     case CallKind::kLaunch:
       return "kernel";
+    case CallKind::kOther:
+      return hook_by_name(symbol.name) != HookId::kNone ? "collective" : nullptr;
     default:
       return nullptr;
   }
@@ -53,6 +58,13 @@ std::string time_text(double ns) {
   return text;
 }
 
+/// Returns the first boundary of the loop that a source has; else the loop's own.
+const loop::Boundary& best_boundary(const TraceLoop& found, const Level& level) {
+  const auto is_usable = [&](const loop::Boundary& boundary) { return source_of(found, boundary) != nullptr; };
+  const auto other = std::find_if(level.others.begin(), level.others.end(), is_usable);
+  return is_usable(level.boundary) || other == level.others.end() ? level.boundary : *other;
+}
+
 std::string boundary_text(const TraceLoop& found, const Level& level) {
   std::string text = level.boundary.every > 1 ? "every " + std::to_string(level.boundary.every) + " calls of " : "";
   text += found.symbols[level.boundary.symbol].name;
@@ -67,15 +79,16 @@ std::string pattern_of(std::string name) {
 }
 
 void print_spec(const TraceLoop& found, const Level& level) {
-  const char* const source = source_of(found, level);
+  const loop::Boundary& boundary = best_boundary(found, level);
+  const char* const source = source_of(found, boundary);
   if (source == nullptr) {
     std::puts("no steps.source has these steps: mark the step with an NVTX range or record_function");
     return;
   }
   std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", source,
-              json_string(pattern_of(found.symbols[level.boundary.symbol].name)).c_str());
-  if (level.boundary.at_end) std::puts("  edge = \"end\"");
-  if (level.boundary.every > 1) std::printf("  every = %u\n", level.boundary.every);
+              json_string(pattern_of(found.symbols[boundary.symbol].name)).c_str());
+  if (boundary.at_end) std::puts("  edge = \"end\"");
+  if (boundary.every > 1) std::printf("  every = %u\n", boundary.every);
 }
 
 void print_text(const TraceLoop& found) {
@@ -105,7 +118,7 @@ void write_json(JsonWriter& json, const TraceLoop& found) {
     json.open_object().member("chosen", i == found.finding.chosen);
     json.member("name", found.symbols[level.boundary.symbol].name);
     if (level.boundary.previous) json.member("after", found.symbols[*level.boundary.previous].name);
-    if (const char* const source = source_of(found, level)) json.member("source", std::string_view(source));
+    if (const char* const source = source_of(found, level.boundary)) json.member("source", std::string_view(source));
     json.member("every", static_cast<std::uint64_t>(level.boundary.every)).member("at_end", level.boundary.at_end);
     json.member("cycles", static_cast<std::uint64_t>(level.cycles));
     json.member("unusual", static_cast<std::uint64_t>(level.deviations));

@@ -36,16 +36,11 @@ bool matches(const StepPattern& pattern, std::string_view text) {
          glob_match(pattern.pattern, text);
 }
 
-/// A known range ends the search for steps. Returns false if the search has found other steps meanwhile.
-bool may_make_steps(State& s, const StepRule& rule) {
+/// False if a known range comes when the search has found other steps.
+bool may_make_steps(const State& s, const StepRule& rule) {
   if (rule.is_found()) return true;
-  for (Search search = s.search.load(); search != Search::kOver;) {
-    if (search == Search::kFound) return false;
-    if (!s.search.compare_exchange_weak(search, Search::kOver)) continue;
-    s.kept_from.store(0);
-    recorder::header().step_confidence = recorder::intern_literal("high");
-    break;
-  }
+  if (s.search.load() == Search::kFound) return false;
+  if (s.finder != nullptr) recorder::header().step_confidence = recorder::intern_literal("high");
   return true;
 }
 
@@ -122,7 +117,7 @@ bool is_epoch_marker(std::string_view text) {
 
 void operator_begins(const char* name, Ticks at) {
   State* const s = live();
-  if (s == nullptr || s->rule.load(std::memory_order_acquire)->pattern != name) return;
+  if (s == nullptr || !glob_match(s->rule.load(std::memory_order_acquire)->pattern, name)) return;
   step_boundary(at, std::nullopt, recorder::intern(name));
 }
 

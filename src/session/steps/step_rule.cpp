@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profshim/base/glob.h"
+#include "profshim/recorder.h"
 #include "profshim/session.h"
 
 namespace profshim::session {
@@ -51,6 +52,24 @@ const StepPattern* StepRule::chosen_pattern() const {
   return index >= 0 ? &patterns[static_cast<std::size_t>(index)] : nullptr;
 }
 
+std::uint32_t StepRule::mode_bits() const {
+  std::uint32_t bits = 0;
+  if (source == StepSource::kCollective) bits |= recorder::kHookSteps;
+  if (source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
+  if (source == StepSource::kNvtx || source == StepSource::kAuto) bits |= recorder::kNvtxSteps;
+  if (source == StepSource::kTorch || source == StepSource::kAuto) bits |= recorder::kTorchSteps;
+  if (of_operators) bits |= recorder::kOperatorSteps;
+  return bits;
+}
+
+std::string StepRule::settings() const {
+  const char* const name = source == StepSource::kNvtx ? "nvtx" : source == StepSource::kTorch ? "torch" : "collective";
+  std::string text = std::string("steps.source=") + name + " steps.pattern=\"" + pattern + "\"";
+  if (at_end) text += " steps.edge=end";
+  if (every > 1) text += " steps.every=" + std::to_string(every);
+  return text;
+}
+
 std::string StepRule::text() const {
   switch (source) {
     case StepSource::kAuto:
@@ -85,6 +104,7 @@ const StepRule* rule_of(const Spec& spec) {
   const bool has_ranges = torch || rule->source == StepSource::kNvtx || rule->source == StepSource::kAuto;
   if (has_ranges && rule->source != StepSource::kAuto && !rule->pattern.empty()) {
     rule->patterns.push_back(pattern_of(rule->pattern, torch));
+    rule->of_operators = torch && rule->pattern.find("::") != std::string::npos;  // "aten::embedding"
   } else if (has_ranges) {
     for (const std::string_view pattern : kNamedSteps) rule->patterns.push_back(pattern_of(pattern, torch));
   }
@@ -154,6 +174,7 @@ bool must_be_found(const Spec& spec) {
 std::vector<std::string> ranges_of_ranks(const Spec& spec) {
   std::vector<std::string> ranges;
   const std::unique_ptr<const StepRule> rule(rule_of(spec));
+  if (rule->of_operators) return ranges;
   for (const StepPattern& pattern : rule->patterns) ranges.push_back(pattern.pattern);
   if (must_be_found(spec)) ranges.insert(ranges.end(), std::begin(kTraining), std::end(kTraining));
   if (!spec.steps.epoch.empty()) ranges.push_back(spec.steps.epoch);

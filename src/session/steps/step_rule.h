@@ -31,8 +31,8 @@ struct StepRule {
   std::vector<StepPattern> patterns;  // of ranges
   bool at_end = false;                // a step ends where its marker ends
   std::int64_t every = 1;
-  bool is_numbered = true;  // the marker's name may have the step's number
-  bool of_operators = false;
+  bool is_numbered = true;                                             // the marker's name may have the step's number
+  bool of_operators = false;                                           // markers are operators of PyTorch
   std::array<bool, static_cast<std::size_t>(HookId::kCount)> hooks{};  // functions that make steps
   const char* confidence = "";                                         // "" unless found
 
@@ -40,6 +40,10 @@ struct StepRule {
   mutable std::atomic<MarkerKind> locked_kind{MarkerKind::kAny};
 
   bool is_found() const { return *confidence != 0; }
+  /// Bits of recorder::mode() that hooks of the markers need.
+  std::uint32_t mode_bits() const;
+  /// The value of PROFSHIM_SET that makes the same steps.
+  std::string settings() const;
   /// Returns the pattern that makes steps; null = none yet.
   const StepPattern* chosen_pattern() const;
   /// As in the spec: "nvtx iteration*".
@@ -54,7 +58,7 @@ const StepRule* rule_of(const loop::Sequence& sequence, const loop::Finding& fin
 /// True if StepFinder looks for the steps.
 bool must_be_found(const Spec& spec);
 
-/// Returns ranges that only a rank has, among them those that make steps.
+/// Returns ranges that only a rank has, among them those that make steps. None if operators make steps.
 std::vector<std::string> ranges_of_ranks(const Spec& spec);
 
 /// Returns the pattern of `rule` that a range matches; null = none. The first match chooses pattern and API.

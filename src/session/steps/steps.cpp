@@ -53,11 +53,23 @@ bool is_schedule_over(const Spec& spec, std::int64_t step) {
 
 }  // namespace
 
+namespace {
+
+/// A marker of the rule in force ends the search. If the search has found that rule, its earlier markers count, too.
+void end_search(State& s, Ticks at) {
+  for (Search search = s.search.load(std::memory_order_acquire); search != Search::kOver;) {
+    if (search == Search::kFound) return take_over(s, at);
+    if (s.search.compare_exchange_weak(search, Search::kOver)) return stop_keeping(s);
+  }
+}
+
+}  // namespace
+
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
   const Ticks entered = ticks();
-  if (s->search.load(std::memory_order_acquire) == Search::kFound) take_over(*s, at);
+  end_search(*s, at);
   const std::int64_t now_ns = monotonic_ns();
   const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
   if (!step) return;

@@ -108,12 +108,19 @@ void log_written_traces(State& s) {
     return;
   }
   const std::uint64_t seen = recorder::header().steps_seen.load();
+  const char* const until = s.rule.load()->of_operators && s.schedule_over.load() ? " until the last window" : "";
   const std::string steps =
       s.finder != nullptr && seen == 0
           ? "no loop found, so without steps: set steps.source to choose them"
-          : "steps from " + chosen_source(s) + ", " + std::to_string(seen) + " seen" + confidence();
+          : "steps from " + chosen_source(s) + ", " + std::to_string(seen) + " seen" + until + confidence();
   log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; %s)", Number{written}, written == 1 ? "" : "s",
             s.folder.c_str(), s.first_file.c_str(), steps.c_str());
+  if (const StepRule& rule = *s.rule.load(); seen > 0 && std::string_view(rule.confidence) == "low") {
+    log::line(LogLevel::kWarn,
+              "the steps are uncertain: if they are right, keep them by  PROFSHIM_SET='%s'  ; to choose others, run  "
+              "profshim explain --steps %s",
+              rule.settings().c_str(), (s.folder + "/" + s.first_file).c_str());
+  }
   if (const std::size_t stepless = s.windows_without_step.load(); stepless > 0) {
     log::line(
         LogLevel::kWarn,

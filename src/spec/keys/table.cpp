@@ -141,7 +141,7 @@ std::vector<KeyRow> step_keys() {
           "kind of event that marks a step; auto = find the loop; none = the whole job is one window"),
       text_row(
           "steps.pattern", "pattern", [](Spec& s) -> std::string& { return s.steps.pattern; },
-          "name of the range, function, kernel or collective that marks a step: * ? [a-z]"),
+          "name of the range, operator, function, kernel or collective that marks a step: * ? [a-z]"),
       choice_row<bool>(
           "steps.edge", {{"begin", false}, {"end", true}}, [](Spec& s) -> bool& { return s.steps.edge_end; },
           "a step begins where its marker begins, or where the marker ends"),

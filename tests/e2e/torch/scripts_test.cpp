@@ -96,8 +96,11 @@ TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
 
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
   EXPECT_EQ(with.out, without.outcome.out);
-  EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;
-  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;
+  EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#"), std::string::npos) << with.err;
+  EXPECT_NE(with.err.find(", 20 seen, confidence "), std::string::npos) << with.err;
+  // Low confidence asks for a line in the spec.
+  const bool is_sure = with.err.find("confidence low") == std::string::npos;
+  EXPECT_EQ(with.shim_lines().size(), is_sure ? 1u : 2u) << with.err;
   const int ranks = ranks_of(script.launch);
   std::multiset<int> seen;
   for (const SeenTrace& trace : read_folder(scratch / "traces")) {

@@ -18,6 +18,10 @@ class Job {
     now_ += (us + 1) * 1000;
     return *this;
   }
+  Job& pause(std::int64_t us) {
+    now_ += us * 1000;
+    return *this;
+  }
   Job& calls(const std::vector<std::string>& names, std::int64_t us = 10) {
     for (const std::string& name : names) call(name, us);
     return *this;
@@ -206,6 +210,56 @@ TEST(FindLoop, ATimeStepIteratesItsSolverUntilDone) {
   }
 
   EXPECT_EQ(job.steps(), "MPI_Bcast x 1, 8 cycles");
+}
+
+TEST(FindLoop, LayersOfANetworkMakeNoSteps) {
+  Job job;
+  for (int token = 0; token < 12; ++token) {
+    job.calls({"embedding", "positions"});
+    for (int layer = 0; layer < 4; ++layer) job.calls({"norm", "attention", "linear", "gelu", "linear"});
+    job.calls({"head", "softmax", "argmax", "cat"});
+  }
+
+  EXPECT_EQ(job.steps(), "embedding x 1, 11 cycles");
+}
+
+TEST(FindLoop, ALogLineEveryTenthStepMakesNoStep) {
+  Job job;
+  for (int i = 0; i < 60; ++i) {
+    job.calls({"load", "linear", "relu", "linear", "loss", "backward", "sub", "sub", "zero"});
+    if (i % 10 == 9) job.call("item");
+  }
+
+  EXPECT_EQ(job.steps(), "load x 1, 59 cycles");
+}
+
+TEST(FindLoop, EqualCallsInBurstsAreOneStep) {
+  Job job;
+  for (int i = 0; i < 12; ++i) {
+    for (int k = 0; k < 10; ++k) job.call("MPI_Allreduce");
+    job.pause(5000);
+  }
+
+  EXPECT_EQ(job.steps(), "MPI_Allreduce x 10, 11 cycles");
+  EXPECT_EQ(job.confidence(), Confidence::kMedium);
+}
+
+TEST(FindLoop, AnOptimizerMakesStepsOfAnyLength) {
+  Job job;
+  for (int episode = 0; episode < 6; ++episode) {
+    for (int i = 0; i < 5 + 17 * episode; ++i) job.calls({"observe", "linear", "sample"});
+    job.calls({"loss", "backward", "opt"});
+  }
+
+  EXPECT_EQ(job.steps(), "opt x 1, 5 cycles");
+}
+
+TEST(FindLoop, ACallWithoutAMarkerBetweenHasNoHighConfidence) {
+  Job job;
+  for (int i = 0; i < 40; ++i) job.call("MPI_Alltoall");
+
+  EXPECT_EQ(job.steps(), "MPI_Alltoall x 1, 39 cycles");
+  EXPECT_EQ(job.confidence(), Confidence::kMedium);
 }
 
 TEST(IsSettled, WaitsForFiveRegularCyclesOfAnOptimizer) {

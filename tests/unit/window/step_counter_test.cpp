@@ -61,6 +61,32 @@ TEST(StepCounter, TheStepBehindANumberedOneHasTheNextNumber) {
   EXPECT_EQ(counter.on_marker(0, 41)->number, 42);
 }
 
+TEST(StepCounter, CountsMarkersThatWereNotSeen) {
+  for (const bool at_end : {false, true}) {
+    CounterRules rules;
+    rules.at_end = at_end;
+    rules.every = 2;
+    StepCounter counter(rules);
+    counter.skip(5, false);
+
+    // The sixth marker is the second of the third step.
+    const auto sixth = counter.on_marker(0, std::nullopt), seventh = counter.on_marker(1, std::nullopt);
+
+    EXPECT_EQ((at_end ? sixth : seventh)->index, 3);
+    EXPECT_FALSE(at_end ? seventh : sixth);
+  }
+}
+
+TEST(StepCounter, AScheduleMayBeginBehindTheMarkersThatWereNotSeen) {
+  StepCounter counter{CounterRules{}};
+  counter.skip(5, true);
+
+  const auto step = counter.on_marker(0, std::nullopt);
+
+  EXPECT_EQ(step->index, 5);
+  EXPECT_EQ(step->schedule, 0);
+}
+
 TEST(StepCounter, IgnoresMarkersThatComeTooSoon) {
   CounterRules rules;
   rules.min_interval_ns = 100;

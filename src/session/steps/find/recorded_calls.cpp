@@ -11,8 +11,11 @@ using loop::CallKind;
 
 class Reader {
  public:
-  Reader(const spool::View& view, Ticks since)
-      : view_(view), since_(since), ns_per_tick_(1 / ClockMap(view.anchors(), view.header().clock).ticks_per_ns()) {}
+  Reader(const spool::View& view, Ticks since, bool only_torch)
+      : view_(view),
+        since_(since),
+        only_torch_(only_torch),
+        ns_per_tick_(1 / ClockMap(view.anchors(), view.header().clock).ticks_per_ns()) {}
 
   RecordedCalls read() {
     std::map<std::int32_t, std::vector<spool::Run>> runs;
@@ -49,6 +52,7 @@ class Reader {
 
   void add(const Event& event, loop::SequenceBuilder& builder) const {
     if ((event.flags & (kAsyncSlice | kStartEnd)) != 0 || begins_or_ends_mpi(event.hook)) return;
+    if (only_torch_ && hook_layer(event.hook) != Layer::kTorch) return;
     const auto add_as = [&](CallKind kind, std::string_view name, std::int64_t peer = -1) {
       if (!name.empty()) builder.add(kind, name, peer, ns_of(event.begin), ns_of(event.end));
     };
@@ -65,20 +69,19 @@ class Reader {
       default:
         break;
     }
-    const auto [sequence, peer] = hook_layer(event.hook) == Layer::kMpi
-                                      ? std::pair(event.mpi.sequence, event.mpi.peer)
-                                      : std::pair(event.nccl.sequence, event.nccl.peer);
-    switch (hook_layer(event.hook)) {
-      case Layer::kMpi:
-      case Layer::kNccl:
-        if (sequence != 0) return add_as(CallKind::kCollective, hook_name(event.hook));
-        if (peer != kNone32) return add_as(CallKind::kMessage, hook_name(event.hook), peer);
-        return add_as(CallKind::kOther, hook_name(event.hook));
-      case Layer::kCuda:
-        return add_as(CallKind::kOther, hook_name(event.hook));
-      default:
-        return;
+    const bool mpi = hook_layer(event.hook) == Layer::kMpi;
+    if (mpi || hook_layer(event.hook) == Layer::kNccl) {
+      const std::string_view name = hook_name(event.hook);
+      const std::uint32_t sequence = mpi ? event.mpi.sequence : event.nccl.sequence;
+      const std::int32_t peer = mpi ? event.mpi.peer : event.nccl.peer;
+      if (loop::is_poll(name)) return;
+      if (sequence != 0) return add_as(CallKind::kCollective, name);
+      // MPI_PROC_NULL and MPI_ANY_SOURCE are no peers.
+      if (peer_kind(event.hook) != PeerKind::kNone || peer != kNone32)
+        return add_as(CallKind::kMessage, name, std::max(peer, -1));
+      return add_as(CallKind::kOther, name);
     }
+    if (hook_layer(event.hook) == Layer::kCuda) add_as(CallKind::kOther, hook_name(event.hook));
   }
 
   static std::size_t optimizers_in(const loop::Sequence& sequence) {
@@ -93,11 +96,14 @@ class Reader {
 
   const spool::View& view_;
   const Ticks since_;
+  const bool only_torch_;
   const double ns_per_tick_;
 };
 
 }  // namespace
 
-RecordedCalls read_calls(const spool::View& view, Ticks since) { return Reader(view, since).read(); }
+RecordedCalls read_calls(const spool::View& view, Ticks since, bool only_torch) {
+  return Reader(view, since, only_torch).read();
+}
 
 }  // namespace profshim::session

@@ -15,6 +15,6 @@ struct RecordedCalls {
 };
 
 /// Reads events that began at `since` or later. The caller keeps their chunks from being freed.
-RecordedCalls read_calls(const spool::View& view, Ticks since);
+RecordedCalls read_calls(const spool::View& view, Ticks since, bool only_torch);
 
 }  // namespace profshim::session

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "recorded_calls.h"
+#include "session/begin_recording.h"
 #include "session/steps/steps.h"
 #include "session/steps/window_control.h"
 
@@ -14,9 +15,22 @@ constexpr std::uint64_t kMostEvents = 1u << 18;  // 16 MiB
 constexpr std::size_t kMostCalls = 1u << 16;
 constexpr std::int64_t kFirstPause_ns = 1'000'000'000, kLongestPause_ns = 600'000'000'000;
 /// A look may take this part of the collector's time.
-constexpr std::int64_t kPartOfTime = 20;
+constexpr std::int64_t kPartOfTime = 100;
+/// A found loop has ended if it makes no step for this many mean steps, and this long.
+constexpr std::int64_t kManySteps = 20, kLongWait_ns = 10'000'000'000;
+
+/// Mode bits of layers that only the search needs.
+std::uint32_t only_searched(const Spec& spec) {
+  return (recorder::kMpi | recorder::kNccl | recorder::kNvtx | recorder::kTorch) & ~mode_bits(spec);
+}
 
 }  // namespace
+
+void stop_keeping(State& s) {
+  recorder::set_mode(0, only_searched(s.spec));
+  recorder::header().searched_until.store(ticks());
+  s.kept_from.store(0);
+}
 
 StepFinder::StepFinder(State& state) : s_(state) {
   std::string why_not;
@@ -24,20 +38,44 @@ StepFinder::StepFinder(State& state) : s_(state) {
 }
 
 void StepFinder::begin() {
+  if (began_ns_ != 0) keeps_all_.store(false);
   began_ns_ = monotonic_ns();
   events_before_ = events_looked_at_ = recorder::events_committed();
   next_look_ns_ = 0;
   s_.kept_from.store(ticks());
   s_.search.store(Search::kRunning);
-  recorder::set_mode(recorder::kArmed, 0);
+  recorder::set_mode(recorder::kArmed | only_searched(s_.spec), 0);
   arm_others(s_, 0);
 }
 
 void StepFinder::tick() {
-  const Search search = s_.search.load();
   const std::int64_t now = monotonic_ns();
-  if (search == Search::kPaused && now >= resume_ns_) return begin();
-  if (search != Search::kRunning) return;
+  switch (s_.search.load()) {
+    case Search::kPaused:
+      return now >= resume_ns_ ? begin() : void();
+    case Search::kRunning:
+      return search();
+    case Search::kFound:  // no marker has come since: the loop has ended
+      return recorder::events_committed() - events_before_ > 2 * kMostEvents ? pause() : void();
+    case Search::kOver:
+      return has_loop_ended(now) ? begin() : void();
+  }
+}
+
+bool StepFinder::has_loop_ended(std::int64_t now) {
+  const std::uint64_t seen = recorder::header().steps_seen.load(std::memory_order_relaxed);
+  if (seen < steps_seen_) steps_seen_ = 0;  // counted anew
+  if (steps_seen_ == 0) first_step_ns_ = now;
+  if (seen != steps_seen_) last_step_ns_ = now;
+  steps_seen_ = seen;
+  const bool may_record = s_.current.load() == nullptr && !s_.schedule_over.load() && !s_.recording_over.load();
+  if (seen < 2 || !may_record || !s_.rule.load()->is_found()) return false;
+  const std::int64_t mean_ns = (last_step_ns_ - first_step_ns_) / static_cast<std::int64_t>(seen - 1);
+  return now - last_step_ns_ > std::max(kManySteps * mean_ns, kLongWait_ns);
+}
+
+void StepFinder::search() {
+  const std::int64_t now = monotonic_ns();
   const std::uint64_t events = recorder::events_committed(), seen = events_looked_at_ - events_before_;
   const bool is_full = events - events_before_ > kMostEvents;
   // New evidence: a quarter more events.
@@ -59,7 +97,8 @@ StepFinder::Result StepFinder::look() {
   Result result;
   if (view_ == nullptr) return result;
   const std::lock_guard no_chunk_changes_hands(s_.gathering);
-  const RecordedCalls calls = read_calls(*view_, s_.kept_from.load());
+  const bool only_torch = s_.spec.steps.source == StepSource::kTorch;
+  const RecordedCalls calls = read_calls(*view_, s_.kept_from.load(), only_torch);
   const loop::Finding finding = loop::find_loop(calls.sequence);
   result.tid = calls.tid;
   result.calls = calls.sequence.calls.size();
@@ -79,25 +118,24 @@ void StepFinder::use(Result& result) {
   recorder::header().step_source = recorder::intern(rule->text());
   recorder::header().step_confidence = recorder::intern(rule->confidence);
   set_rule(s_, rule);
-  if (rule->source == StepSource::kCollective) recorder::set_mode(recorder::kHookSteps, 0);
-  if (rule->of_operators) recorder::set_mode(recorder::kOperatorSteps, 0);
+  recorder::set_mode(rule->mode_bits(), 0);
 }
 
 void StepFinder::pause() {
-  Search running = Search::kRunning;
-  if (!s_.search.compare_exchange_strong(running, Search::kPaused)) return;
+  Search search = s_.search.load();
+  if (search == Search::kOver || !s_.search.compare_exchange_strong(search, Search::kPaused)) return;
   pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPause_ns, kLongestPause_ns);
   pause_ns_ = std::max(pause_ns_, 10 * (monotonic_ns() - began_ns_));
   resume_ns_ = monotonic_ns() + pause_ns_;
   recorder::set_mode(0, recorder::kArmed);
   disarm_others(s_, ticks(), false);
   save_without_steps();
-  s_.kept_from.store(0);
+  stop_keeping(s_);
 }
 
 void StepFinder::save_without_steps() {
   const Ticks from = s_.kept_from.load();
-  if (from == 0 || s_.windows_opened.load() != 0 || s_.current.load() != nullptr) return;
+  if (from == 0 || s_.windows_opened.load() != 0) return;
   recorder::problem("steps",
                     "no loop was found: this trace has no steps; set steps.source (nvtx, torch, symbol, collective or "
                     "time) to choose them");
@@ -106,7 +144,9 @@ void StepFinder::save_without_steps() {
 }
 
 void StepFinder::lose_events() {
-  if (s_.search.load() != Search::kOver) s_.kept_from.store(ticks());
+  if (s_.search.load() == Search::kOver) return;
+  keeps_all_.store(false);
+  s_.kept_from.store(ticks());
 }
 
 void StepFinder::finish() {
@@ -117,6 +157,7 @@ void StepFinder::finish() {
     if (result.rule != nullptr) return use(result);
     s_.search.store(Search::kOver);
     save_without_steps();
+    stop_keeping(s_);
   } catch (const std::exception&) {  // no memory
   }
 }

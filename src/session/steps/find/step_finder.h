@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,16 +11,18 @@
 namespace profshim::session {
 
 /// Finds the steps of a job in the recorded events. Recording costs time, so the search pauses, longer each time, if it
-/// finds nothing.
+/// finds nothing. It begins again if the loop that it found has ended.
 class StepFinder {
  public:
   explicit StepFinder(State& state);
-  /// Begins to keep events. Call while the recording starts, or on the collector thread.
+  /// Begins to record and keep events of all layers. Call while the recording starts, or on the collector thread.
   void begin();
   /// Runs on the collector thread.
   void tick();
   /// Call on the collector thread when events were lost or must be freed: the search begins again.
   void lose_events();
+  /// True if all events of the recording have been kept.
+  bool keeps_all() const { return keeps_all_.load(); }
   /// Takes what was found so far, also if it is not sure. Call when the job ends.
   void finish();
 
@@ -30,18 +33,28 @@ class StepFinder {
     std::size_t calls = 0;
     bool is_settled = false;
   };
+  void search();
   Result look();
   void use(Result& result);
   void pause();
+  /// True if the steps that were found have stopped.
+  bool has_loop_ended(std::int64_t now_ns);
   /// Makes a window of the kept events, unless there is one.
   void save_without_steps();
 
   State& s_;
   std::unique_ptr<spool::View> view_;
   std::mutex mutex_;  // look() and use()
+  std::atomic<bool> keeps_all_{true};
   std::uint64_t events_before_ = 0, events_looked_at_ = 0;
   std::int64_t began_ns_ = 0, next_look_ns_ = 0, resume_ns_ = 0, pause_ns_ = 0;
+  // Progress of the found steps, as has_loop_ended() saw it.
+  std::uint64_t steps_seen_ = 0;
+  std::int64_t first_step_ns_ = 0, last_step_ns_ = 0;
 };
+
+/// Records what only the spec wants, and lets the kept events go. Call when Search is over or paused.
+void stop_keeping(State& state);
 
 /// Makes the steps of the events since State::kept_from, up to `until`, as if they were seen live. Call on the step
 /// thread, or when the job ends.

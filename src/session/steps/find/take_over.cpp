@@ -2,6 +2,8 @@
 #include <exception>
 #include <vector>
 
+#include "profshim/base/glob.h"
+#include "session/steps/earlier_markers.h"
 #include "session/steps/steps.h"
 #include "step_finder.h"
 
@@ -44,7 +46,7 @@ class Markers {
     }
     const std::string_view name = view_.string(event.name);
     if (rule_.of_operators) {
-      const bool is_operator = event.hook == HookId::kTorchOperator && name == rule_.pattern;
+      const bool is_operator = event.hook == HookId::kTorchOperator && glob_match(rule_.pattern, name);
       if (is_operator) found_.push_back({at, std::nullopt, event.name});
       return;
     }
@@ -81,6 +83,9 @@ void take_over(State& s, Ticks until) {
   rules.every *= rule.every;
   rules.at_end = rule.at_end;
   s.counter = StepCounter(rules);
+  // A list names the job's own steps; a cycle only needs steps in a row.
+  if (s.finder != nullptr && s.finder->keeps_all())
+    s.counter.skip(earlier_markers(rule.pattern), s.spec.schedule.steps.empty());
   const Ticks since = s.kept_from.load();
   begin_first_step(s, since);
   try {
@@ -95,7 +100,7 @@ void take_over(State& s, Ticks until) {
   } catch (const std::exception&) {  // no memory: the steps are counted from here
   }
   arm_for_step(s);
-  s.kept_from.store(0);
+  stop_keeping(s);
 }
 
 }  // namespace profshim::session

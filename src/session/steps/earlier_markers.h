@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace profshim::session {
+
+/// Returns how often note_earlier_marker() saw the name: markers before the recording began.
+std::uint32_t earlier_markers(std::string_view name);
+
+}  // namespace profshim::session
