@@ -188,8 +188,8 @@ struct SpoolHeader {
   std::int32_t step_tid;  // thread whose step boundaries count; 0 = none
   std::int64_t base_time_ns;
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
-  StringId step_confidence;             // of steps that were found; 0 = the spec names them
-  std::uint32_t unwanted_layers;            // bits by Layer: recorded until searched_until, to find the steps only
+  StringId step_confidence;       // of steps that were found; 0 = the spec names them
+  std::uint32_t unwanted_layers;  // bits by Layer: recorded until searched_until, to find the steps only
   std::atomic<Ticks> searched_until;
   std::uint32_t markers_end_steps;      // 1 = step 0 begins before the first marker, and is incomplete
   std::atomic<std::uint32_t> finished;  // 1 = nothing to recover
