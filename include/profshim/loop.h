@@ -49,7 +49,6 @@ class SequenceBuilder {
  public:
   /// Call in the order of `end_ns`. `peer`: of a message, else -1.
   void add(CallKind kind, std::string_view name, std::int64_t peer, std::int64_t begin_ns, std::int64_t end_ns);
-  std::size_t size() const { return sequence_.calls.size(); }
   Sequence finish();
 
  private:

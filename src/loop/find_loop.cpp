@@ -67,7 +67,7 @@ class Finder {
     levels = std::move(kept);
   }
 
-  // Of equally regular levels, the one with more members is less of a coincidence.
+  // More members make a coincidence less likely.
   double merit(const Cycles& level) const {
     const double regular = regularity(level);
     return regular + (optimizers_in(level.usual) > 0.5 ? 1 : 0) +
