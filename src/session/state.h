@@ -31,10 +31,11 @@ namespace profshim::session {
 
 /// How far the search for unknown steps is.
 enum class Search : std::uint8_t {
-  kOver,     // `rule` makes the steps
-  kRunning,  // events are recorded; a known range ends the search
-  kPaused,   // nothing is recorded
-  kFound,    // as kRunning; the next marker takes over: see take_over()
+  kOver,      // `rule` makes the steps
+  kRunning,   // events are recorded; a known range ends the search
+  kPaused,    // nothing is recorded
+  kChanging,  // `rule` is being replaced; markers wait in the recorded events
+  kFound,     // as kRunning; the next marker takes over: see take_over()
 };
 
 class StepFinder;

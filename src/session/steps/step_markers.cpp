@@ -39,7 +39,7 @@ bool matches(const StepPattern& pattern, std::string_view text) {
 /// False if a known range comes when the search has found other steps.
 bool may_make_steps(const State& s, const StepRule& rule) {
   if (rule.is_found()) return true;
-  if (s.search.load() == Search::kFound) return false;
+  if (const Search search = s.search.load(); search == Search::kChanging || search == Search::kFound) return false;
   if (s.finder != nullptr) recorder::header().step_confidence = recorder::intern_literal("high");
   return true;
 }

@@ -56,11 +56,20 @@ bool is_schedule_over(const Spec& spec, std::int64_t step) {
 namespace {
 
 /// A marker of the rule in force ends the search. If the search has found that rule, its earlier markers count, too.
-void end_search(State& s, Ticks at) {
+/// Returns false if this marker must not count yet.
+bool end_search(State& s, Ticks at) {
   for (Search search = s.search.load(std::memory_order_acquire); search != Search::kOver;) {
-    if (search == Search::kFound) return take_over(s, at);
-    if (s.search.compare_exchange_weak(search, Search::kOver)) return stop_keeping(s);
+    if (search == Search::kChanging) return false;
+    if (search == Search::kFound) {
+      take_over(s, at);
+    } else if (s.search.compare_exchange_weak(search, Search::kOver)) {
+      stop_keeping(s);
+    } else {
+      continue;
+    }
+    break;
   }
+  return true;
 }
 
 }  // namespace
@@ -69,7 +78,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
   const Ticks entered = ticks();
-  end_search(*s, at);
+  if (!end_search(*s, at)) return;
   const std::int64_t now_ns = monotonic_ns();
   const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
   if (!step) return;

@@ -57,6 +57,8 @@ void StepFinder::tick() {
       return search();
     case Search::kFound:  // no marker has come since: the loop has ended
       return recorder::events_committed() - events_before_ > 2 * kMostEvents ? pause() : void();
+    case Search::kChanging:
+      return;
     case Search::kOver:
       return has_loop_ended(now) ? begin() : void();
   }
@@ -111,7 +113,7 @@ StepFinder::Result StepFinder::look() {
 void StepFinder::use(Result& result) {
   Search running = Search::kRunning;
   // A known range may have ended the search.
-  if (!s_.search.compare_exchange_strong(running, Search::kFound)) return;
+  if (!s_.search.compare_exchange_strong(running, Search::kChanging)) return;
   s_.step_thread.store(result.tid);
   recorder::header().step_tid = result.tid;
   const StepRule* const rule = result.rule.release();
@@ -119,6 +121,7 @@ void StepFinder::use(Result& result) {
   recorder::header().step_confidence = recorder::intern(rule->confidence);
   set_rule(s_, rule);
   recorder::set_mode(rule->mode_bits(), 0);
+  s_.search.store(Search::kFound);
 }
 
 void StepFinder::pause() {
