@@ -96,6 +96,13 @@ struct Finding {
 
 Finding find_loop(const Sequence& sequence);
 
+/// Returns "high", "medium" or "low".
+const char* text_of(Confidence confidence);
+/// Returns the value of steps.source for steps that begin or end at such calls; "" = none.
+std::string_view source_of(const Symbol& symbol);
+/// Returns the value of steps.pattern for these calls.
+std::string pattern_of(const Symbol& symbol);
+
 /// True if later calls will hardly change the finding. `elapsed_ns`: since the first call.
 bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns);
 

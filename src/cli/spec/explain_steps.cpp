@@ -7,43 +7,17 @@
 #include "cli/command.h"
 #include "profshim/analysis/trace_loop.h"
 #include "profshim/base/printable.h"
-#include "profshim/event.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
 
 namespace profshim::cli {
 namespace {
 
-using loop::CallKind;
-using loop::Confidence;
 using loop::Level;
 
-const char* text_of(Confidence confidence) {
-  return confidence == Confidence::kHigh ? "high" : confidence == Confidence::kMedium ? "medium" : "low";
-}
-
-/// Returns the value of steps.source for a boundary; null if no source has such steps.
-const char* source_of(const TraceLoop& found, const loop::Boundary& boundary) {
-  if (boundary.previous) return nullptr;
-  const loop::Symbol& symbol = found.symbols[boundary.symbol];
-  switch (symbol.kind) {
-    case CallKind::kOptimizer:
-    case CallKind::kForward:
-    case CallKind::kTorchRange:
-    case CallKind::kOperator:
-      return "torch";
-    case CallKind::kNvtxRange:
-      return "nvtx";
-    case CallKind::kCollective:
-    case CallKind::kMessage:
-      return "collective";
-    case CallKind::kLaunch:
-      return "kernel";
-    case CallKind::kOther:
-      return hook_by_name(symbol.name) != HookId::kNone ? "collective" : nullptr;
-    default:
-      return nullptr;
-  }
+/// Returns the value of steps.source for a boundary; "" if no source has such steps.
+std::string_view source_of(const TraceLoop& found, const loop::Boundary& boundary) {
+  return boundary.previous ? "" : loop::source_of(found.symbols[boundary.symbol]);
 }
 
 std::string time_text(double ns) {
@@ -60,7 +34,7 @@ std::string time_text(double ns) {
 
 /// Returns the first boundary of the loop that a source has; else the loop's own.
 const loop::Boundary& best_boundary(const TraceLoop& found, const Level& level) {
-  const auto is_usable = [&](const loop::Boundary& boundary) { return source_of(found, boundary) != nullptr; };
+  const auto is_usable = [&](const loop::Boundary& boundary) { return !source_of(found, boundary).empty(); };
   const auto other = std::find_if(level.others.begin(), level.others.end(), is_usable);
   return is_usable(level.boundary) || other == level.others.end() ? level.boundary : *other;
 }
@@ -72,21 +46,15 @@ std::string boundary_text(const TraceLoop& found, const Level& level) {
   return printable(text);
 }
 
-/// A pattern takes "[" for the begin of a character class.
-std::string pattern_of(std::string name) {
-  std::replace(name.begin(), name.end(), '[', '?');
-  return name;
-}
-
 void print_spec(const TraceLoop& found, const Level& level) {
   const loop::Boundary& boundary = best_boundary(found, level);
-  const char* const source = source_of(found, boundary);
-  if (source == nullptr) {
+  const std::string source(source_of(found, boundary));
+  if (source.empty()) {
     std::puts("no steps.source has these steps: mark the step with an NVTX range or record_function");
     return;
   }
-  std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", source,
-              json_string(pattern_of(found.symbols[boundary.symbol].name)).c_str());
+  std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", source.c_str(),
+              json_string(pattern_of(found.symbols[boundary.symbol])).c_str());
   if (boundary.at_end) std::puts("  edge = \"end\"");
   if (boundary.every > 1) std::printf("  every = %u\n", boundary.every);
 }
@@ -118,7 +86,8 @@ void write_json(JsonWriter& json, const TraceLoop& found) {
     json.open_object().member("chosen", i == found.finding.chosen);
     json.member("name", found.symbols[level.boundary.symbol].name);
     if (level.boundary.previous) json.member("after", found.symbols[*level.boundary.previous].name);
-    if (const char* const source = source_of(found, level.boundary)) json.member("source", std::string_view(source));
+    if (const std::string_view source = source_of(found, level.boundary); !source.empty())
+      json.member("source", source);
     json.member("every", static_cast<std::uint64_t>(level.boundary.every)).member("at_end", level.boundary.at_end);
     json.member("cycles", static_cast<std::uint64_t>(level.cycles));
     json.member("unusual", static_cast<std::uint64_t>(level.deviations));

@@ -35,16 +35,6 @@ void find_hooks(StepRule& rule) {
   }
 }
 
-const char* text_of(loop::Confidence confidence) {
-  return confidence == loop::Confidence::kHigh ? "high" : confidence == loop::Confidence::kMedium ? "medium" : "low";
-}
-
-/// "[" begins a set of characters in a pattern.
-std::string as_pattern(std::string name) {
-  std::replace(name.begin(), name.end(), '[', '?');
-  return name;
-}
-
 }  // namespace
 
 const StepPattern* StepRule::chosen_pattern() const {
@@ -114,41 +104,27 @@ const StepRule* rule_of(const Spec& spec) {
 
 namespace {
 
+/// Returns null if live events cannot make the steps: the launches of kernels are not watched.
 const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& boundary, loop::Confidence confidence) {
   auto rule = std::make_unique<StepRule>();
-  rule->pattern = as_pattern(symbol.name);
+  const std::string_view source = loop::source_of(symbol);
+  rule->pattern = loop::pattern_of(symbol);
   rule->at_end = boundary.at_end;
   rule->every = boundary.every;
-  rule->confidence = text_of(confidence);
-  switch (symbol.kind) {
-    case loop::CallKind::kOptimizer:
-    case loop::CallKind::kForward:
-      rule->is_numbered = false;
-      [[fallthrough]];
-    case loop::CallKind::kTorchRange:
-      rule->source = StepSource::kTorch;
-      rule->patterns.push_back(pattern_of(rule->pattern, true));
-      return rule.release();
-    case loop::CallKind::kNvtxRange:
-      rule->source = StepSource::kNvtx;
-      rule->patterns.push_back(pattern_of(rule->pattern, false));
-      return rule.release();
-    case loop::CallKind::kCollective:
-    case loop::CallKind::kMessage:
-    case loop::CallKind::kOther:
-      if (hook_by_name(symbol.name) == HookId::kNone) return nullptr;
-      rule->source = StepSource::kCollective;
-      find_hooks(*rule);
-      return rule.release();
-    case loop::CallKind::kOperator:
-      rule->source = StepSource::kTorch;
-      rule->pattern = symbol.name;
-      rule->of_operators = true;
-      return symbol.nested == 0 ? rule.release() : nullptr;
-    case loop::CallKind::kLaunch:
-      return nullptr;
+  rule->confidence = loop::text_of(confidence);
+  rule->of_operators = symbol.kind == loop::CallKind::kOperator;
+  rule->is_numbered = symbol.kind == loop::CallKind::kTorchRange || symbol.kind == loop::CallKind::kNvtxRange;
+  if (source == "torch" || source == "nvtx") {
+    const bool torch = source == "torch";
+    rule->source = torch ? StepSource::kTorch : StepSource::kNvtx;
+    if (!rule->of_operators) rule->patterns.push_back(pattern_of(rule->pattern, torch));
+  } else if (source == "collective") {
+    rule->source = StepSource::kCollective;
+    find_hooks(*rule);
+  } else {
+    return nullptr;
   }
-  return nullptr;
+  return rule.release();
 }
 
 }  // namespace
