@@ -144,6 +144,12 @@ std::array<pid_t, 3> own_threads(const State& state);
 void* run_collector(void* state);
 void* run_writer(void* state);
 
+/// True if look_for_steps() would look. Any thread.
+bool wants_look_for_steps(const State& state);
+/// Looks for the job's loop if there is new evidence, which may take a second. Runs on the writer thread, which is idle
+/// during the search.
+void look_for_steps(State& state);
+
 /// After a signal, also ends the process. Runs on the collector thread.
 void end_if_asked(State& state);
 }  // namespace profshim::session

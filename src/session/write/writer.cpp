@@ -235,6 +235,7 @@ void* run_writer(void* argument) {
     while (writer.publish_next()) s.progress_count.fetch_add(1, std::memory_order_relaxed);
     disk.check((recorder::mode() & recorder::kArmed) != 0);
     if (!last_round) {
+      look_for_steps(s);
       writer.measure_costs();
       writer.measure_size();
       writer.refresh_manifest();
@@ -245,7 +246,8 @@ void* run_writer(void* argument) {
     lock.lock();
     if (last_round) break;
     s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
-      return s.stop || writer.has_work() || s.trace_size.wants_measure() || (is_recording(s) && s.costs.has_more());
+      return s.stop || writer.has_work() || wants_look_for_steps(s) || s.trace_size.wants_measure() ||
+             (is_recording(s) && s.costs.has_more());
     });
   }
   lock.unlock();

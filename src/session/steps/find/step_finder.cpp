@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kMostEvents = 1u << 18;  // 16 MiB
 constexpr std::size_t kMostCalls = 1u << 16;
 constexpr std::int64_t kFirstPause_ns = 1'000'000'000, kLongestPause_ns = 600'000'000'000;
-/// A look may take this part of the collector's time.
+/// A look may take this part of the writer's time.
 constexpr std::int64_t kPartOfTime = 100;
 /// A found loop has ended if it makes no step for this many mean steps, and this long.
 constexpr std::int64_t kManySteps = 20, kLongWait_ns = 10'000'000'000;
@@ -32,6 +32,12 @@ void stop_keeping(State& s) {
   s.kept_from.store(0);
 }
 
+bool wants_look_for_steps(const State& s) { return s.finder != nullptr && live() != nullptr && s.finder->wants_look(); }
+
+void look_for_steps(State& s) {
+  if (wants_look_for_steps(s)) s.finder->look_if_wanted();
+}
+
 StepFinder::StepFinder(State& state) : s_(state) {
   std::string why_not;
   view_ = spool::View::over(recorder::data(), recorder::size(), why_not);
@@ -40,7 +46,9 @@ StepFinder::StepFinder(State& state) : s_(state) {
 void StepFinder::begin() {
   if (began_ns_ != 0) keeps_all_.store(false);
   began_ns_ = monotonic_ns();
-  events_before_ = events_looked_at_ = recorder::events_committed();
+  const std::uint64_t events = recorder::events_committed();
+  events_before_ = events;
+  events_looked_at_ = events;
   next_look_ns_ = 0;
   s_.kept_from.store(ticks());
   s_.search.store(Search::kRunning);
@@ -54,7 +62,7 @@ void StepFinder::tick() {
     case Search::kPaused:
       return now >= resume_ns_ ? begin() : void();
     case Search::kRunning:
-      return search();
+      return wants_look() ? s_.wake.notify_all() : void();
     case Search::kFound:  // no marker has come since: the loop has ended
       return recorder::events_committed() - events_before_ > 2 * kMostEvents ? pause() : void();
     case Search::kChanging:
@@ -76,18 +84,26 @@ bool StepFinder::has_loop_ended(std::int64_t now) {
   return now - last_step_ns_ > std::max(kManySteps * mean_ns, kLongWait_ns);
 }
 
-void StepFinder::search() {
-  const std::int64_t now = monotonic_ns();
-  const std::uint64_t events = recorder::events_committed(), seen = events_looked_at_ - events_before_;
-  const bool is_full = events - events_before_ > kMostEvents;
+bool StepFinder::is_full() const { return recorder::events_committed() - events_before_ > kMostEvents; }
+
+bool StepFinder::wants_look() const {
+  if (s_.search.load() != Search::kRunning) return false;
+  if (is_full()) return true;
+  const std::uint64_t looked_at = events_looked_at_, seen = looked_at - events_before_;
   // New evidence: a quarter more events.
-  if (!is_full && (now < next_look_ns_ || events - events_looked_at_ <= seen / 4)) return;
-  events_looked_at_ = events;
+  return monotonic_ns() >= next_look_ns_ && recorder::events_committed() - looked_at > seen / 4;
+}
+
+void StepFinder::look_if_wanted() {
+  if (!wants_look()) return;
   try {
     const std::lock_guard lock(mutex_);
+    const std::int64_t began = monotonic_ns();
+    const bool was_full = is_full();
+    events_looked_at_ = recorder::events_committed();
     Result result = look();
-    next_look_ns_ = monotonic_ns() + kPartOfTime * (monotonic_ns() - now);
-    const bool is_over = is_full || result.calls > kMostCalls;
+    next_look_ns_ = monotonic_ns() + kPartOfTime * (monotonic_ns() - began);
+    const bool is_over = was_full || result.calls > kMostCalls;
     if (result.is_settled || (is_over && result.rule != nullptr)) return use(result);
     if (is_over) pause();
   } catch (const std::exception&) {  // no memory
@@ -98,9 +114,11 @@ void StepFinder::search() {
 StepFinder::Result StepFinder::look() {
   Result result;
   if (view_ == nullptr) return result;
-  const std::lock_guard no_chunk_changes_hands(s_.gathering);
-  const bool only_torch = s_.spec.steps.source == StepSource::kTorch;
-  const RecordedCalls calls = read_calls(*view_, s_.kept_from.load(), only_torch);
+  RecordedCalls calls;
+  {
+    const std::lock_guard no_chunk_changes_hands(s_.gathering);
+    calls = read_calls(*view_, s_.kept_from.load(), s_.spec.steps.source == StepSource::kTorch);
+  }
   const loop::Finding finding = loop::find_loop(calls.sequence);
   result.tid = calls.tid;
   result.calls = calls.sequence.calls.size();

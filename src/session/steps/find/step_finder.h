@@ -17,8 +17,11 @@ class StepFinder {
   explicit StepFinder(State& state);
   /// Begins to record and keep events of all layers. Call while the recording starts, or on the collector thread.
   void begin();
-  /// Runs on the collector thread.
+  /// Begins, pauses and resumes the search. Runs on the collector thread.
   void tick();
+  /// See wants_look_for_steps() and look_for_steps().
+  bool wants_look() const;
+  void look_if_wanted();
   /// Call on the collector thread when events were lost or must be freed: the search begins again.
   void lose_events();
   /// True if all events of the recording have been kept.
@@ -33,7 +36,7 @@ class StepFinder {
     std::size_t calls = 0;
     bool is_settled = false;
   };
-  void search();
+  bool is_full() const;
   Result look();
   void use(Result& result);
   void pause();
@@ -46,8 +49,9 @@ class StepFinder {
   std::unique_ptr<spool::View> view_;
   std::mutex mutex_;  // look() and use()
   std::atomic<bool> keeps_all_{true};
-  std::uint64_t events_before_ = 0, events_looked_at_ = 0;
-  std::int64_t began_ns_ = 0, next_look_ns_ = 0, resume_ns_ = 0, pause_ns_ = 0;
+  std::atomic<std::uint64_t> events_before_{0}, events_looked_at_{0};
+  std::atomic<std::int64_t> began_ns_{0}, next_look_ns_{0}, resume_ns_{0};
+  std::int64_t pause_ns_ = 0;
   // Progress of the found steps, as has_loop_ended() saw it.
   std::uint64_t steps_seen_ = 0;
   std::int64_t first_step_ns_ = 0, last_step_ns_ = 0;
