@@ -14,7 +14,7 @@ namespace {
 constexpr double kNesting = 1.5;                      // least ratio of the periods of two levels
 constexpr double kLargePart = 0.3, kSmallPart = 0.1;  // of the time
 constexpr double kMostly = 0.75, kNearlyAll = 0.9;
-constexpr double kRegular = 0.7;
+constexpr double kRegular = 0.7, kRegularWithOptimizer = 0.5;
 constexpr double kNearly = 0.1;      // of a call
 constexpr double kSmallLayer = 0.2;  // part of its calls
 constexpr double kRecurring = 3;     // calls
@@ -32,7 +32,9 @@ class Finder {
     std::vector<Cycles> levels;
     for (const Group& group : groups) {
       Cycles cycles = cycles_of(group, calls_);
-      if (regularity(cycles) >= kRegular) levels.push_back(std::move(cycles));
+      // Evaluations and the ends of epochs make more unlike steps than other loops have.
+      const double least = optimizers_in(cycles.usual) > 0.5 ? kRegularWithOptimizer : kRegular;
+      if (regularity(cycles) >= least) levels.push_back(std::move(cycles));
     }
     std::sort(levels.begin(), levels.end(), [](const Cycles& a, const Cycles& b) { return a.period_ns < b.period_ns; });
     keep_one_of_each_period(levels);
@@ -135,7 +137,17 @@ class Finder {
     if (optimizers_in(inner.usual) < 0.5) return unusual.part >= kLargePart && unusual.part_of_calls >= kSmallPart;
     if (unusual.replaces || optimizers_in(unusual.extra) > 0.5) return true;  // several optimizers take turns
     // A rollout comes before the first optimizer. An evaluation comes after some steps.
-    return unusual.part >= kSmallPart && contained(unusual.extra, counts_of(calls_, 0, inner.at.front())) >= kMostly;
+    return unusual.part >= kSmallPart && contained(unusual.extra, before_first_step(inner)) >= kMostly;
+  }
+
+  /// The calls before the first cycle, without those of a usual cycle: they end in the passes of the first step.
+  Counts before_first_step(const Cycles& cycles) const {
+    Counts before = counts_of(calls_, 0, cycles.at.front());
+    for (auto& [symbol, count] : before) {
+      const auto usual = cycles.usual.find(symbol);
+      if (usual != cycles.usual.end()) count = std::max(0.0, count - usual->second);
+    }
+    return before;
   }
 
   /// True if a longer loop may begin to show, too short for a level.

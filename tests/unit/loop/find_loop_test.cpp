@@ -117,6 +117,33 @@ TEST(FindLoop, AnEvaluationAfterSomeStepsMakesNoStep) {
   EXPECT_EQ(job.steps(), "opt x 1, 39 cycles");
 }
 
+TEST(FindLoop, FrequentEvaluationsAndEpochsMakeNoSteps) {
+  Job job;
+  for (int i = 0; i < 20; ++i) {
+    job.train_batch();
+    if (i % 5 == 2) {
+      for (int k = 0; k < 8; ++k) job.evaluation_batch();
+      job.call("print");
+    }
+    if (i % 6 == 5) job.calls({"shuffle", "permute"});
+  }
+  EXPECT_EQ(job.steps(), "opt x 1, 19 cycles");
+  EXPECT_EQ(job.confidence(), Confidence::kLow);
+}
+
+TEST(FindLoop, AnEvaluationIsNoRolloutBecauseItsFirstStepHasTheSamePasses) {
+  Job job;
+  for (int i = 0; i < 20; ++i) {
+    for (int k = 0; k < 4; ++k) job.calls({"load", "linear", "relu", "loss", "backward"});
+    job.call("opt");
+    if (i % 4 == 2) {
+      for (int k = 0; k < 5; ++k) job.calls({"load", "linear", "relu", "loss"});
+      job.call("print");
+    }
+  }
+  EXPECT_EQ(job.steps(), "opt x 1, 19 cycles");
+}
+
 TEST(FindLoop, ALoopWithoutMarkersHasALowerConfidence) {
   Job job;
   for (int i = 0; i < 30; ++i) job.calls({"embedding", "lstm", "linear", "softmax", "multinomial"});
