@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "boundaries.h"
 #include "bursts.h"
 #include "candidates.h"
 #include "cycles.h"
@@ -13,9 +14,7 @@ namespace {
 
 constexpr double kNesting = 1.5;                      // least ratio of the periods of two levels
 constexpr double kLargePart = 0.3, kSmallPart = 0.1;  // of the time
-constexpr double kMostly = 0.75, kNearlyAll = 0.9;
-constexpr double kRegular = 0.7, kRegularWithOptimizer = 0.5;
-constexpr double kNearly = 0.1;      // of a call
+constexpr double kRegularWithOptimizer = 0.5;
 constexpr double kSmallLayer = 0.2;  // part of its calls
 constexpr double kRecurring = 3;     // calls
 
@@ -25,7 +24,8 @@ double regularity(const Cycles& cycles) {
 
 class Finder {
  public:
-  Finder(const std::vector<Symbol>& symbols, const std::vector<Call>& calls) : symbols_(symbols), calls_(calls) {}
+  Finder(const std::vector<Symbol>& symbols, const std::vector<Call>& calls)
+      : symbols_(symbols), calls_(calls), boundaries_(symbols, calls) {}
 
   Finding find() {
     const std::vector<Group> groups = groups_of(symbols_.size(), calls_);
@@ -47,7 +47,7 @@ class Finder {
     for (std::size_t outer = 1; outer < levels.size(); ++outer) {
       if (belongs_to(levels[chosen], levels[outer])) chosen = outer;
     }
-    for (const Cycles& level : levels) finding.levels.push_back(described(level));
+    for (const Cycles& level : levels) finding.levels.push_back(boundaries_.described(level));
     finding.chosen = chosen;
     finding.confidence = confidence_of(levels[chosen], finding.levels[chosen]);
     if (finding.levels[chosen].calls <= 1) join_bursts(levels[chosen], finding.levels[chosen]);
@@ -76,19 +76,7 @@ class Finder {
            static_cast<double>(level.group->members.size()) * 1e-3;
   }
 
-  static double calls_in(const Counts& counts) {
-    double all = 0;
-    for (const auto& [symbol, count] : counts) all += count;
-    return all;
-  }
-
-  double optimizers_in(const Counts& counts) const {
-    double all = 0;
-    for (const auto& [symbol, count] : counts) {
-      if (symbols_[symbol].kind == CallKind::kOptimizer) all += count;
-    }
-    return all;
-  }
+  double optimizers_in(const Counts& counts) const { return boundaries_.optimizers_in(counts); }
 
   struct Unusual {
     std::size_t cycles = 0;
@@ -158,7 +146,7 @@ class Finder {
 
   /// True if a range that is not an epoch covers most of each cycle.
   bool is_named_by_the_job(const Cycles& level) const {
-    const Symbol& symbol = symbols_[boundary_of(level).symbol];
+    const Symbol& symbol = symbols_[boundaries_.boundary_of(level).symbol];
     const bool is_named = symbol.kind == CallKind::kTorchRange || symbol.kind == CallKind::kNvtxRange;
     if (!is_named || symbol.name.starts_with("epoch") || symbol.name.starts_with("Epoch")) return false;
     double covered_ns = 0;
@@ -245,128 +233,10 @@ class Finder {
     finding.common_before = recurring.empty() ? 0 : contained(cycles.usual, recurring);
   }
 
-  Level described(const Cycles& cycles) const {
-    Level level;
-    level.boundary = boundary_of(cycles);
-    level.others = others_of(cycles, level.boundary);
-    level.cycles = cycles.size();
-    level.deviations = cycles.deviations();
-    level.period_ns = cycles.period_ns;
-    level.calls = static_cast<std::size_t>(calls_in(cycles.usual) + 0.5);
-    return level;
-  }
-
-  Boundary boundary_of(const Cycles& cycles) const {
-    Boundary boundary;
-    const auto optimizers = static_cast<std::uint32_t>(optimizers_in(cycles.usual) + 0.5);
-    if (const auto last = optimizers > 0 ? optimizer_at(optimizers - 1) : std::nullopt) {
-      boundary.symbol = *last;
-      boundary.every = std::max(1U, calls_in_usual(cycles, *last));
-      boundary.at_end = true;
-      if (exactness(cycles, boundary) >= kRegular) return boundary;
-      boundary = {};
-    }
-    return boundary_at(cycles, best_first(*cycles.group).front());
-  }
-
-  Boundary boundary_at(const Cycles& cycles, const Candidate& candidate) const {
-    Boundary boundary;
-    boundary.symbol = candidate.symbol;
-    boundary.previous = candidate.previous;
-    if (!candidate.previous) boundary.every = std::max(1U, calls_in_usual(cycles, candidate.symbol));
-    return boundary;
-  }
-
-  std::vector<Candidate> best_first(const Group& group) const {
-    std::vector<Candidate> members = group.members;
-    std::stable_sort(members.begin(), members.end(), [this](const Candidate& a, const Candidate& b) {
-      return std::pair(unsuitability(a), a.at.front()) < std::pair(unsuitability(b), b.at.front());
-    });
-    return members;
-  }
-
-  /// Other calls of which each cycle has the same number: members of the group, then the rarest.
-  std::vector<Boundary> others_of(const Cycles& cycles, const Boundary& chosen) const {
-    std::vector<Boundary> others;
-    const auto add = [&](std::uint32_t symbol) {
-      const Boundary other{.symbol = symbol, .every = std::max(1U, calls_in_usual(cycles, symbol))};
-      const bool is_known = std::any_of(others.begin(), others.end(),
-                                        [&](const Boundary& known) { return is_same_name(known.symbol, symbol); });
-      if (symbols_[symbol].nested > 0 || is_known || (symbol == chosen.symbol && !chosen.previous) ||
-          !is_exact(cycles, other))
-        return;
-      others.push_back(other);
-    };
-    for (const Candidate& candidate : best_first(*cycles.group)) {
-      if (!candidate.previous) add(candidate.symbol);
-    }
-    std::vector<std::pair<double, std::uint32_t>> rarest;
-    for (const auto& [symbol, count] : cycles.usual) rarest.emplace_back(count, symbol);
-    std::sort(rarest.begin(), rarest.end());
-    for (const auto& [count, symbol] : rarest) {
-      if (count >= 1 - kNearly) add(symbol);
-    }
-    return others;
-  }
-
-  std::uint32_t calls_in_usual(const Cycles& cycles, std::uint32_t symbol) const {
-    double all = 0;
-    for (const auto& [other, count] : cycles.usual) all += is_same_name(other, symbol) ? count : 0;
-    return static_cast<std::uint32_t>(all + 0.5);
-  }
-
-  bool is_same_name(std::uint32_t a, std::uint32_t b) const {
-    return symbols_[a].kind == symbols_[b].kind && symbols_[a].name == symbols_[b].name;
-  }
-
-  /// True if nearly all cycles have as many calls as the boundary counts.
-  bool is_exact(const Cycles& cycles, const Boundary& boundary) const {
-    return exactness(cycles, boundary) >= kNearlyAll;
-  }
-
-  /// The part of the cycles that have as many calls as the boundary counts. The first cycle may lack what came before.
-  double exactness(const Cycles& cycles, const Boundary& boundary) const {
-    if (boundary.previous) return 1;  // a member of the group: once in each cycle
-    const std::size_t first = cycles.size() > 3 ? 1 : 0;
-    std::size_t exact = 0;
-    for (std::size_t i = first; i < cycles.size(); ++i) {
-      std::uint32_t calls = 0;
-      for (std::size_t k = cycles.at[i]; k < cycles.at[i + 1]; ++k)
-        calls += is_same_name(calls_[k].symbol, boundary.symbol);
-      exact += calls == boundary.every;
-    }
-    return static_cast<double>(exact) / static_cast<double>(cycles.size() - first);
-  }
-
-  /// Returns 0 for the symbols that mark a step best.
-  int unsuitability(const Candidate& candidate) const {
-    const int of_pair = candidate.previous ? 4 : 0;  // no source of the spec looks at the previous call
-    switch (symbols_[candidate.symbol].kind) {
-      case CallKind::kTorchRange:
-      case CallKind::kNvtxRange:
-        return of_pair;
-      case CallKind::kForward:
-        return of_pair + 1;
-      case CallKind::kCollective:
-      case CallKind::kMessage:
-      case CallKind::kLaunch:
-        return of_pair + 2;
-      default:
-        return of_pair + 3;
-    }
-  }
-
-  std::optional<std::uint32_t> optimizer_at(std::uint32_t number) const {
-    for (const Call& call : calls_) {
-      if (symbols_[call.symbol].kind == CallKind::kOptimizer && number-- == 0) return call.symbol;
-    }
-    return std::nullopt;
-  }
-
   Confidence confidence_of(const Cycles& cycles, const Level& level) const {
     const double regular = regularity(cycles);
     const bool is_marked = symbols_[level.boundary.symbol].kind < CallKind::kOperator && !level.boundary.previous;
-    if (!is_exact(cycles, level.boundary)) return Confidence::kLow;
+    if (!boundaries_.is_exact(cycles, level.boundary)) return Confidence::kLow;
     // A call that recurs alone may be part of a step. So may cycles without optimizer, of which some are unusual.
     const bool may_be_inner = level.calls <= 1 || (optimizers_in(cycles.usual) < 0.5 && level.deviations >= 3);
     if (cycles.size() >= 5 && regular >= kNearlyAll && is_marked && !may_be_inner) return Confidence::kHigh;
@@ -376,6 +246,7 @@ class Finder {
 
   const std::vector<Symbol>& symbols_;
   const std::vector<Call>& calls_;
+  const Boundaries boundaries_;
 };
 
 }  // namespace
