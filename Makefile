@@ -269,12 +269,13 @@ loops: all  ## the table of tests/README.md: the steps that auto finds in the jo
 	$(Q)scripts/loops.sh --update
 
 .PHONY: test-aarch64
-test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated processor
-	$(Q)scripts/install_deps.sh --aarch64
-	$(Q)scripts/aarch64_root.sh
-	$(Q)if scripts/test_aarch64.sh --can-run >/dev/null; then target=unit-programs; else target=all; fi; \
-	  $(AGAIN) $(FOR_AARCH64) $$target
+test-aarch64: aarch64  ## MPI jobs with `make aarch64` on an emulated processor
 	$(Q)scripts/test_aarch64.sh
+
+.PHONY: test-aarch64-unit
+test-aarch64-unit: aarch64  ## the unit tests on an emulated processor
+	$(Q)if scripts/test_aarch64.sh --can-run; then $(AGAIN) $(FOR_AARCH64) unit-programs; fi
+	$(Q)scripts/test_aarch64.sh --unit
 
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes
 # to a file that fails the test (tests/e2e/support/machine/sanitizer.cpp).

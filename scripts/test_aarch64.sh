@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Runs what `make aarch64` builds on an emulated processor: the MPI jobs of tests/portable, then the unit tests, in the
-# root file system of scripts/aarch64_root.sh. The kernel runs programs of aarch64 with qemu in one user namespace
-# only (Linux 6.7 and newer), so that nothing else on the machine changes. The last line is "N passed, N failed".
+# Runs what `make aarch64` builds on an emulated processor, in the root file system of scripts/aarch64_root.sh. The
+# kernel runs programs of aarch64 with qemu in one user namespace only (Linux 6.7 and newer), so that nothing else on
+# the machine changes. The last line is "N passed, N failed".
+#   scripts/test_aarch64.sh            the MPI jobs of tests/portable
+#   scripts/test_aarch64.sh --unit     the unit tests
 #   scripts/test_aarch64.sh --can-run  exit 0 if namespaces can be made here: the tests are worth building
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -53,11 +55,14 @@ count() { # NAME STATUS OUTPUT LAST
   esac
 }
 
-said=$(in_root /bin/bash /opt/portable/in_root.sh)
-count "MPI jobs on aarch64" $? "$said" "$(tail -n 1 <<<"$said") checks passed"
-# A shell starts the tests, because process 1 of a namespace has no parent.
-said=$(in_root /bin/bash -c "$PWD/$built/tests/unit --gtest_brief=1 --gtest_filter=-$not_here; exit \$?")
-count "unit tests on aarch64" $? "$said" "$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests.*/\1 passed/p' <<<"$said")"
+if [ "${1:-}" = --unit ]; then
+  # A shell starts the tests, because process 1 of a namespace has no parent.
+  said=$(in_root /bin/bash -c "$PWD/$built/tests/unit --gtest_brief=1 --gtest_filter=-$not_here; exit \$?")
+  count "unit tests on aarch64" $? "$said" "$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests.*/\1 passed/p' <<<"$said")"
+else
+  said=$(in_root /bin/bash /opt/portable/in_root.sh)
+  count "MPI jobs on aarch64" $? "$said" "$(tail -n 1 <<<"$said") checks passed"
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
