@@ -47,8 +47,9 @@ struct KeyTable {
   std::vector<std::string> warnings;
 };
 
-/// With several files, each rank has its own rows. Throws std::runtime_error if a file is not a trace or has no events.
-KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes);
+/// With several files, each rank has its own rows. Throws std::runtime_error if a file is not a trace or has no events,
+/// and without `several_runs` if the traces are not of one job.
+KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes, bool several_runs = false);
 
 struct TableStyle {
   std::string sort_by;          // one of sort_keys(); "" = by first event

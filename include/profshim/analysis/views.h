@@ -44,6 +44,7 @@ struct View {
 struct ViewChoice {
   bool kernels = false, steps = false, comms = false, mpi = false;
   double gap_us = 1000;  // shortest gap that --steps lists
+  bool several_runs = false;
 };
 
 struct Views {
@@ -52,7 +53,8 @@ struct Views {
   bool truncated = false;  // a file ends early
 };
 
-/// Throws std::runtime_error if a file is not a trace or has no events.
+/// Throws std::runtime_error if a file is not a trace or has no events,
+/// and without several_runs if the traces are not of one job.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
 /// `row_limit`: -1 = all. Adds a note if rows are removed.

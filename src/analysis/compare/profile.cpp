@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/model/machine_load.h"
+#include "analysis/model/one_job.h"
 #include "analysis/model/statistics.h"
 #include "analysis/model/timeline.h"
 #include "profshim/analysis/compare.h"
@@ -181,10 +182,6 @@ struct Part {
 
 void check_same_run(const Part& first, const Part& part) {
   const auto refuse = [&](const std::string& why) { throw std::runtime_error(part.path + ": " + why); };
-  if (first.world_size != part.world_size) {
-    refuse("belongs to a job of " + std::to_string(part.world_size) + " ranks, but " + first.path + " to a job of " +
-           std::to_string(first.world_size) + "; name the traces of one run");
-  }
   if (first.has_steps != part.has_steps) {
     refuse(part.has_steps ? "has steps, but " + first.path + " has none; name the traces of one run"
                           : "has no steps, but " + first.path + " has; name the traces of one run");
@@ -233,9 +230,11 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
   run.path = path;
   std::vector<Part> parts;
   std::vector<WindowLoad> loads;
+  analysis_detail::OneJob job;
   for (const std::string& file : files) {
     for (const Timeline& t : load_timelines(file)) {
       check_file(t, rules);
+      job.add(t);
       Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
       part.profile.rank = t.rank;
       const FileProfile filled(t, part.profile);

@@ -19,7 +19,7 @@ Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice
   Views result;
   for (const std::string& path : paths) {
     for (const Timeline& timeline : load_timelines(path)) {
-      job.add(timeline);
+      if (!choice.several_runs) job.add(timeline);
       if (choice.kernels) kernels.add(timeline, timeline.rank);
       if (choice.steps) steps.add(timeline, timeline.rank);
       if (choice.comms) comms.add(timeline, timeline.rank);

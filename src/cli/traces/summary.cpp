@@ -113,7 +113,7 @@ std::string table_json(const KeyTable& table, const TableStyle& style, const std
 
 KeyTable read_key_averages(Options& options, const std::vector<std::string>& files) {
   TableStyle& style = options.style;
-  KeyTable table = key_averages(files, options.by_shapes);
+  KeyTable table = key_averages(files, options.by_shapes, options.views.several_runs);
   print_warnings(table.warnings);
   if (style.sort_by.empty()) {
     style.sort_by = table_totals(table).has_device_time ? "self_device_time_total" : "self_cpu_time_total";
@@ -211,6 +211,8 @@ int run(int argc, char** argv) {
   arguments.add("--time-unit", options.style.time_unit, "Unit for all times: s, ms or us").one_of({"s", "ms", "us"});
   arguments.add("--group-by-shapes", options.by_shapes,
                 "Separate rows for different input shapes (needs capture.record_shapes = true)");
+  arguments.add("--several-runs", options.views.several_runs,
+                "Add up traces of different runs, which is an error else");
   arguments.add("--json", options.json, "Print JSON, with times in microseconds");
   arguments.add("--csv", options.csv, "Print CSV, with times in microseconds");
   arguments.exclusive({"--json", "--csv"});

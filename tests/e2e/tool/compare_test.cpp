@@ -225,6 +225,11 @@ TEST(Compare, SaysInOneLineWhatCannotBeCompared) {
   const auto write_run = [&](const std::string& name, const test::SampleOptions& options) {
     return scratch.write(name, test::sample_trace(options));
   };
+  const auto of_run = [&](const test::SampleOptions& options, const std::string& run) {
+    std::string text = test::sample_trace(options);
+    text.insert(text.find("\"truncated\""), "\"run_name\": \"" + run + "\", ");
+    return scratch.write(run + ".json", text);
+  };
   std::string other_process = whole;
   for (std::size_t at = 0; (at = other_process.find("4711", at)) != std::string::npos;)
     other_process.replace(at, 4, "4712");
@@ -238,7 +243,8 @@ TEST(Compare, SaysInOneLineWhatCannotBeCompared) {
   expect_refused({good, write_run("later.json", later)}, "no step of rank 0 in common");
   expect_refused({good, write_run("larger.json", larger)}, "of a job of 4 ranks");
   expect_refused({good, write_run("second.json", second)}, "has rank 0");
-  expect_refused({good, good, scratch / "larger.json"}, "name the traces of one run");
+  expect_refused({good, good, scratch / "larger.json"}, "name the traces of one job");
+  expect_refused({good, of_run({}, "one"), of_run(second, "other")}, "is of run one, ");
   expect_refused({good, good, scratch.write("process.json", other_process)}, "of different processes");
   expect_refused({good, scratch.write("base.json", "{\"profshim_baseline\": 1, \"runs\": [{}]}")}, "base.json: ");
   expect_refused({scratch / "base.json", good}, "--update-baseline");

@@ -135,6 +135,7 @@ TEST(Summary, TracesOfTwoJobsAreRefused) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err,
               "profshim: " + four + " is of a job of 4 ranks, " + two + " of a job of 2: name the traces of one job\n");
+    EXPECT_EQ(profshim({"summary", view, "--several-runs", four, two}).ending(), "exit 0");
   }
 }
 

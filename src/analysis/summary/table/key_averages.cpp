@@ -51,14 +51,14 @@ KeyTable KeyAverages::finish() {
 
 namespace profshim {
 
-KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes) {
+KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes, bool several_runs) {
   using namespace analysis_detail;
   KeyAverages averages(group_by_shapes);
   OneJob job;
   for (const std::string& path : paths) {
     const std::vector<Timeline> timelines = load_timelines(path, {.input_dims = group_by_shapes});
     for (const Timeline& timeline : timelines) {
-      job.add(timeline);
+      if (!several_runs) job.add(timeline);
       averages.add(timeline, paths.size() > 1 || timelines.size() > 1 ? timeline.rank : -1);
     }
   }
