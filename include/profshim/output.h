@@ -1,4 +1,4 @@
-// A claim is a file that shows which process records a rank.
+// Names of runs and traces, run folders, and claims: files that show which process records a rank.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,17 @@ std::string with_part(std::string name, const std::string& part);
 
 struct RunFolder {
   std::string path;               // absolute
+  std::string run_name;           // with a number if an earlier launch has the name
   std::int64_t base_time_ns = 0;  // equal on all ranks of the job
+  std::string meeting_file;       // for leave_meeting(); "" = none
   std::string problem;            // why the folder must not be used; "" = it may
 };
-/// Creates the folder and its file .profshim-run (job, base time), or joins those of the same job. output.overwrite
-/// decides about the folder of another job.
-RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
+/// Creates the folder and its file .profshim-run (launch, base time), or joins those of the same launch. Another launch
+/// gets a numbered sibling if its name is ours; else output.overwrite decides. `pattern`: output.folder, absolute.
+RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,
+                   std::int64_t now_ns);
+/// Removes the file in which ranks that were started apart agree on the run name, if this rank is the last.
+void leave_meeting(const std::string& file, const std::string& run_name, const std::string& run_folder);
 
 /// Creates .claim-rankN. Takes over a dead process's claim and describes that process in `found`. After a failure,
 /// `found` completes a sentence that begins with "rank N ".

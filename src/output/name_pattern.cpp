@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "profshim/base/command_line.h"
 #include "profshim/output.h"
 
 namespace profshim::output {
@@ -74,7 +73,7 @@ std::string expand(std::string_view pattern, const NameValues& values) {
 
 std::string run_name_for(const Spec& spec, const JobIdentity& job) {
   std::string name = spec.profile.run_name;
-  if (name.empty()) name = program_name() + "-" + job.readable;
+  if (name.empty()) name = job.program + "-" + job.readable;
   return clean_for_path(name);
 }
 

@@ -44,22 +44,22 @@ int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
 
 // On failure, `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {
-  s.job = job_identity();
-  s.run_name = output::run_name_for(s.spec, s.job);
+  s.job = job_identity(s.rank);
   output::NameValues names;
   names.rank = s.rank;
-  names.run_name = s.run_name;
   names.host = s.rank.host;
   names.job_id = s.job.readable;
   names.pid = getpid();
   names.time_ns = realtime_ns();
   const output::RunFolder run =
-      output::open_run(s.spec, from_launch_folder(output::expand(s.spec.output.folder, names)), s.job, realtime_ns());
+      output::open_run(s.spec, from_launch_folder(s.spec.output.folder), names, s.job, realtime_ns());
   if (!run.problem.empty()) {
     if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
     return false;
   }
   s.folder = run.path;
+  s.run_name = run.run_name;
+  s.meeting_file = run.meeting_file;
   log::set_run_folder(s.folder, s.rank.rank);
   std::string claimed_by;
   if (!output::claim_rank(s.folder, s.rank.rank, claimed_by)) {

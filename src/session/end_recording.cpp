@@ -86,6 +86,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   log_outcome(s);
   if (s.failed.load() == 0) remove_spool(s);  // else `profshim recover` needs it
   output::release_claim(s.folder, s.rank.rank);
+  output::leave_meeting(s.meeting_file, s.run_name, s.folder);
   output::remove_job_lines(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
     // The caller is the collector thread if the job's threads have ended.

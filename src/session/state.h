@@ -76,7 +76,7 @@ struct State {
   const Spec spec;
   Rank rank;
   JobIdentity job;
-  std::string folder, run_name, spool_link;
+  std::string folder, run_name, meeting_file, spool_link;
   bool first_selected = false;
   EventCostMeter costs;
 

@@ -1,21 +1,26 @@
-// The identity of a job: the same on all ranks, different for the next job.
+// The identity of a launch: one start of a job, with all its ranks.
 #pragma once
 
-#include <cstdint>
 #include <string>
+
+#include "profshim/base/rank.h"
 
 namespace profshim {
 
-/// Made from the scheduler's job id, the MPI namespace, or the start of the launcher.
 struct JobIdentity {
+  /// Equal keys = the same launch. From the launch id of MPI or Slurm, or the launcher's PID and start time.
   std::string key;
-  std::string readable;  // for the default run name: "slurm-4711", "20261121-101502-4242"
-  /// Address where ranks on several hosts meet, if the job has no id (torchrun with --master-addr): "node1:29500/16".
-  /// Each host then has its own launcher, so `key` covers this host only.
-  std::string rendezvous = {};
-  std::string host = {};
-  std::int64_t started_s = 0;  // start of the launcher, since the epoch
+  /// For the default run name: "slurm-4711.0", "20261121-101502-4242".
+  std::string readable = {};
+  std::string program = {};  // its name, also for the default run name
+  /// Equal on ranks of one launch that were started apart, and so have other keys: on several hosts, in two terminals,
+  /// by ssh for each rank. A later launch may have the same. "" = none.
+  std::string meeting = {};
+  /// True if `readable` is equal on all ranks of the launch.
+  bool has_common_name = true;
 };
-JobIdentity job_identity();
+
+/// `rank`: as the process knows it when its recording begins.
+JobIdentity job_identity(const Rank& rank);
 
 }  // namespace profshim

@@ -130,17 +130,23 @@ std::string command_line() {
   return text;
 }
 
-std::string program_name() {
-  std::string text;
-  int error = 0;
-  if (!read_file("/proc/self/cmdline", text, error) || text.empty()) return "program";
+std::string program_name() { return program_name_of(process_arguments()); }
+
+std::string program_name_of(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].empty()) return "program";
   const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  const std::string first = base(text.substr(0, text.find('\0')));
-  const bool interpreter = first.starts_with("python") || first == "bash" || first == "sh" || first.starts_with("perl");
-  // `python -u train.py` is named after the script.
-  for (std::size_t at = text.find('\0'); interpreter && at != std::string::npos && at + 1 < text.size();
-       at = text.find('\0', at + 1)) {
-    const std::string argument = text.c_str() + at + 1;
+  // Ray titles its workers "ray::Class.method" or "ray::function".
+  if (const std::string& title = arguments[0]; title.starts_with("ray::")) {
+    const std::string actor = title.substr(5, title.find_first_of(".(", 5) - 5);
+    return actor.empty() ? "ray" : actor;
+  }
+  const std::string first = base(arguments[0]);
+  const bool is_interpreter =
+      first.starts_with("python") || first == "bash" || first == "sh" || first.starts_with("perl");
+  for (std::size_t i = 1; is_interpreter && i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "-c" || argument == "-e") break;
+    if (argument == "-m" && i + 1 < arguments.size()) return arguments[i + 1];
     if (argument.empty() || argument[0] == '-') continue;
     const std::string script = base(argument);
     const std::size_t dot = script.rfind('.');

@@ -5,17 +5,25 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <vector>
 
 #include "environment.h"
+#include "launcher.h"
 #include "proc_text.h"
+#include "profshim/base/command_line.h"
 #include "profshim/base/files.h"
 #include "profshim/base/process_identity.h"
-#include "profshim/base/rank.h"
 
 namespace profshim {
 namespace {
+
+/// One line: the run folder's file has a line for each value.
+std::string text_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  std::string text = value == nullptr ? "" : value;
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, '_');
+  return text;
+}
 
 // Unlike the difference of two clocks, btime is equal in all processes.
 std::int64_t boot_time_s() {
@@ -26,46 +34,9 @@ std::int64_t boot_time_s() {
   return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 7, nullptr, 10);
 }
 
-bool was_given(const std::string& pid, const std::string& variable) {
-  const auto environment = read_proc_texts("/proc/" + pid + "/environ");
-  return std::any_of(environment.begin(), environment.end(),
-                     [&](const std::string& text) { return text.starts_with(variable + "="); });
-}
-
-std::vector<std::string> script_of(const std::string& pid) {
-  auto arguments = read_proc_texts("/proc/" + pid + "/cmdline");
-  std::size_t at = 1;
-  while (at < arguments.size() && arguments[at].starts_with("-") && arguments[at] != "-m") {
-    at += arguments[at] == "-W" || arguments[at] == "-X" ? 2 : 1;
-  }
-  if (at >= arguments.size()) return {};
-  arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(at));
-  arguments[0] = arguments[0].substr(arguments[0].rfind('/') + 1);
-  return arguments;
-}
-
-/// True under Lightning: the user starts the first rank, which starts the others with the same script and LOCAL_RANK.
-bool is_started_by_first_rank(const std::string& parent) {
-  if (!was_given("self", "LOCAL_RANK") || was_given(parent, "LOCAL_RANK")) return false;
-  const auto script = script_of("self");
-  return !script.empty() && script == script_of(parent);
-}
-
-// Skips `sh -c` wrappers and Lightning's first rank.
-int launcher_pid() {
-  const Rank own = rank_from_environment();
-  int pid = getppid();
-  if (own.source.empty()) return is_started_by_first_rank(std::to_string(pid)) ? parent_process(pid) : pid;
-  for (int levels = 0; levels < 16 && pid > 1 && was_given(std::to_string(pid), own.source); ++levels) {
-    const int parent = parent_process(pid);
-    if (parent <= 1) break;
-    pid = parent;
-  }
-  return pid;
-}
-
-std::string readable_time(std::int64_t unix_s) {
-  const auto seconds = static_cast<time_t>(unix_s);
+std::string start_time_text(int pid) {
+  const auto seconds =
+      static_cast<time_t>(boot_time_s() + static_cast<std::int64_t>(process_start_time(pid)) / sysconf(_SC_CLK_TCK));
   tm local{};
   localtime_r(&seconds, &local);
   char text[32];
@@ -73,38 +44,77 @@ std::string readable_time(std::int64_t unix_s) {
   return text;
 }
 
-std::string rendezvous_of_job() {
-  const char* const address = std::getenv("MASTER_ADDR");
-  const char* const port = std::getenv("MASTER_PORT");
+std::string process_text(int pid) {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return std::string(host) + "/" + std::to_string(pid) + "/" + std::to_string(process_start_time(pid));
+}
+
+/// "slurm-4711.0", "pbs-12.server"; "" without a scheduler. A requeued job has the same id as before.
+std::string scheduled_job() {
+  if (const std::string id = text_of("SLURM_JOB_ID"); !id.empty()) {
+    const int step = number_in_environment("SLURM_STEP_ID"), restarts = number_in_environment("SLURM_RESTART_COUNT");
+    return "slurm-" + id + (step >= 0 ? "." + std::to_string(step) : "") +
+           (restarts > 0 ? "-restart" + std::to_string(restarts) : "");
+  }
+  if (const std::string id = text_of("PBS_JOBID"); !id.empty()) return "pbs-" + id;
+  if (const std::string id = text_of("LSB_JOBID"); !id.empty()) {
+    const int index = number_in_environment("LSB_JOBINDEX");
+    return "lsf-" + id + (index > 0 ? "." + std::to_string(index) : "");
+  }
+  const std::string id = text_of("FLUX_JOB_ID");
+  return id.empty() ? id : "flux-" + id;
+}
+
+/// Equal on all hosts of one launch, other in the next launch; "" = there is no such id.
+std::string launch_id(const Rank& rank, const std::string& scheduled) {
+  if (const std::string id = text_of("PMIX_NAMESPACE"); !id.empty()) return "pmix-" + id;
+  if (const std::string id = text_of("PALS_APID"); !id.empty()) return "pals-" + id;
+  // torchrun starts the ranks that have RANK. A step of Slurm may start it several times.
+  const bool is_step = scheduled.starts_with("flux-") || number_in_environment("SLURM_STEP_ID") >= 0;
+  return is_step && rank_from_environment().source != "RANK" && rank.world_size > 1 ? scheduled : "";
+}
+
+/// The address where the ranks of several launchers meet: "node1:29500/16"; "" = one launcher has started all.
+std::string rendezvous() {
+  const std::string address = text_of("MASTER_ADDR"), port = text_of("MASTER_PORT");
   const int world_size = number_in_environment("WORLD_SIZE"), local = number_in_environment("LOCAL_WORLD_SIZE");
-  if (address == nullptr || port == nullptr || local < 0 || world_size <= local) return {};
-  return std::string(address) + ":" + port + "/" + std::to_string(world_size);
+  if (address.empty() || port.empty() || world_size <= std::max(local, 1)) return {};
+  std::string place = address + ":" + port + "/" + std::to_string(world_size);
+  if (address != "localhost" && !address.starts_with("127.") && address != "::1") return place;
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return place + "@" + host;
+}
+
+std::string meeting_of(const Launcher& launcher, const std::string& program, const std::string& scheduled) {
+  std::string place = rendezvous();
+  if (place.empty() && launcher.shell > 0) place = program + "@" + process_text(launcher.shell);
+  if (place.empty()) return {};
+  const std::string id = text_of("TORCHELASTIC_RUN_ID");
+  return place + " " + (id == "none" ? "" : id) + " " + scheduled;
 }
 
 }  // namespace
 
-JobIdentity job_identity() {
-  static constexpr struct {
-    const char* variable;
-    const char* prefix;
-  } kJobs[] = {{"SLURM_JOB_ID", "slurm-"}, {"PBS_JOBID", "pbs-"},           {"LSB_JOBID", "lsf-"},
-               {"FLUX_JOB_ID", "flux-"},   {"TORCHELASTIC_RUN_ID", "run-"}, {"PMIX_NAMESPACE", "job-"},
-               {"PALS_APID", "pals-"}};
-  for (const auto& job : kJobs) {
-    const char* value = std::getenv(job.variable);
-    if (value == nullptr || *value == 0 || std::strcmp(value, "none") == 0) continue;
-    return {.key = job.prefix + std::string(value), .readable = job.prefix + std::string(value)};
+JobIdentity job_identity(const Rank& rank) {
+  JobIdentity job;
+  const std::string scheduled = scheduled_job();
+  const Launcher launcher = launcher_of(rank);
+  const std::string id = launch_id(rank, scheduled);
+  job.program = program_name_of(read_proc_texts("/proc/" + std::to_string(launcher.program) + "/cmdline"));
+  job.key = id.empty() ? process_text(launcher.pid) : id;
+  job.readable = scheduled.empty() ? start_time_text(launcher.pid) + "-" + std::to_string(launcher.pid) : scheduled;
+  const bool is_on_one_host = rank.world_size <= 1 || rank.world_size == rank.local_world_size;
+  if (!id.empty()) {
+    // Ranks on other hosts have other launchers, whose start makes the name.
+    job.has_common_name = !scheduled.empty() || is_on_one_host;
+    if (!job.has_common_name) job.meeting = id;
+  } else if (rank.world_size > 1) {
+    job.meeting = meeting_of(launcher, job.program, scheduled);
+    job.has_common_name = !scheduled.empty() || job.meeting.empty();
   }
-  const int launcher = launcher_pid();
-  const std::uint64_t start = process_start_time(launcher);
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  const std::int64_t started_s = boot_time_s() + static_cast<std::int64_t>(start) / sysconf(_SC_CLK_TCK);
-  return {.key = std::string(host) + "/" + std::to_string(launcher) + "/" + std::to_string(start),
-          .readable = readable_time(started_s) + "-" + std::to_string(launcher),
-          .rendezvous = rendezvous_of_job(),
-          .host = host,
-          .started_s = started_s};
+  return job;
 }
 
 }  // namespace profshim

@@ -1,5 +1,8 @@
 #include "job_environment.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
@@ -26,6 +29,14 @@ std::string merged_overrides(const LoadedSpec& loaded) {
   return out;
 }
 
+constexpr const char* kNumbered = "output.overwrite=new";
+
+bool is_set(const LoadedSpec& loaded, std::string_view key) {
+  return std::any_of(loaded.origins.begin(), loaded.origins.end(), [key](const LoadedSpec::Origin& origin) {
+    return origin.key == key && origin.origin != "default";
+  });
+}
+
 /// The library reads these variables itself; they set no key of the spec.
 bool is_read_in_job(std::string_view variable) {
   return variable == "PROFSHIM_CUPTI" || variable == "PROFSHIM_NVTX_CHAIN";
@@ -44,14 +55,16 @@ void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, c
   }
   setenv("PROFSHIM", "1", 1);
   if (!sources.file.empty()) setenv("PROFSHIM_SPEC", absolute_path(sources.file).c_str(), 1);
-  if (const std::string overrides = merged_overrides(loaded); !overrides.empty()) {
-    setenv("PROFSHIM_SET", overrides.c_str(), 1);
-  }
+  std::string overrides = merged_overrides(loaded);
   // If a launcher starts `profshim run` once per rank, set no name: the job's identity then names the run.
   if (loaded.spec.profile.run_name.empty() && rank_from_environment().rank < 0) {
-    const std::string name = program.substr(program.rfind('/') + 1) + "-" + local_time_text();
+    const std::string name =
+        program.substr(program.rfind('/') + 1) + "-" + local_time_text() + "-" + std::to_string(getpid());
     setenv("PROFSHIM_RUN_NAME", name.c_str(), 1);
+    // The command may be a script that starts several jobs.
+    if (!is_set(loaded, "output.overwrite")) overrides += (overrides.empty() ? "" : " ") + std::string(kNumbered);
   }
+  if (!overrides.empty()) setenv("PROFSHIM_SET", overrides.c_str(), 1);
 }
 
 }  // namespace profshim::cli

@@ -35,12 +35,15 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
       continue;
     }
     const bool known = folder.compare(i, close - i + 1, "{run_name}") == 0;
-    pattern += known ? output::run_name_for(spec, job_identity()) : "*";
+    pattern += known ? output::run_name_for(spec, job_identity(rank_from_environment())) : "*";
     i = close;
   }
   std::vector<std::string> out;
   glob_t found = {};
-  if (glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found) == 0) {
+  int failed = glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found);
+  if (spec.output.overwrite == Overwrite::kNew)
+    failed &= glob((pattern + "-[0-9]*").c_str(), GLOB_ONLYDIR | GLOB_APPEND, nullptr, &found);
+  if (failed == 0) {
     for (std::size_t i = 0; i < found.gl_pathc; ++i) out.push_back(absolute_path(found.gl_pathv[i]));
   }
   globfree(&found);

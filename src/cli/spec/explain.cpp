@@ -68,7 +68,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
     plan.windows_go_on = true;
   }
   plan.files_in_all = plan.windows.size() * plan.ranks.size();
-  plan.run_name = output::run_name_for(spec, job_identity());
+  plan.run_name = output::run_name_for(spec, job_identity(rank_from_environment()));
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   for (std::size_t window = 0; window < plan.windows.size(); ++window) {

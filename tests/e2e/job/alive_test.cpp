@@ -208,12 +208,13 @@ TEST_F(Alive, AJobWithoutProcIsRecordedAndRespected) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-TEST_F(Alive, ARequeuedJobTakesOverTheClaimOfItsDeadPredecessor) {
-  ASSERT_TRUE(kill_while_recording("run"));
+TEST_F(Alive, ARestartedRankTakesOverTheClaimOfItsDeadPredecessor) {
+  Job job = endless(scratch_, "run", record_all_spec(folder("run")));
+  job.environment.emplace_back("RANK", "0");  // this program is the launcher
+  ASSERT_TRUE(run_until(job, [&] { return records(folder("run")); }));
   const std::string claim = folder("run") + "/.claim-rank0";
   std::ofstream(claim) << "node9 4711 99 4026531836 another-boot\n";
   std::filesystem::last_write_time(claim, std::filesystem::last_write_time(claim) - std::chrono::seconds(60));
-  Job job = endless(scratch_, "run", record_all_spec(folder("run")));
   job.command[1] = "return";
 
   const Outcome outcome = run(job);

@@ -180,7 +180,7 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
     ended = as_victim([this] {
       for (int i = 0; i < kAttempts; ++i) {
         std::string owner;
-        output::open_run(Spec{}, run_, {.key = "job", .readable = "job"}, kNow);
+        output::open_run(Spec{}, run_, {}, {.key = "job", .readable = "job"}, kNow);
         output::claim_rank(run_, 0, owner);
         output::touch_claim(run_, 0);
         output::read_manifests(run_);

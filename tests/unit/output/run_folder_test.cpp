@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 
 #include "profshim/output.h"
@@ -14,12 +16,23 @@ namespace {
 
 constexpr std::int64_t kNow = 1'790'000'000'000'000'000;
 
+RunFolder open_rank(int rank, const std::string& pattern, const JobIdentity& job, const Spec& spec = {},
+                    std::int64_t now_ns = kNow) {
+  NameValues names;
+  names.rank.rank = rank;
+  return open_run(spec, pattern, names, job, now_ns);
+}
+
+RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job) {
+  return open_rank(0, folder, job, spec);
+}
+
 TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   test::TemporaryFolder folder;
   const std::int64_t quarter = 7889238'000'000'000;
 
-  const RunFolder first = open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow);
-  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow + quarter);
+  const RunFolder first = open_rank(0, folder.path() + "/run", {.key = "job1", .readable = "j"});
+  const RunFolder second = open_rank(1, folder.path() + "/run", {.key = "job1", .readable = "j"}, {}, kNow + quarter);
 
   EXPECT_EQ(first.problem, "");
   EXPECT_EQ(second.problem, "");
@@ -32,40 +45,163 @@ void age(const std::string& path) {
   std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
 }
 
-JobIdentity torchrun(const std::string& host, const std::string& launcher, std::int64_t started_s) {
-  return {.key = host + "/" + launcher,
-          .readable = launcher,
-          .rendezvous = "a:29500/16",
-          .host = host,
-          .started_s = started_s};
+std::string own_host() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
 }
 
-TEST(OpenRun, HostsWithOneRendezvousAreOneJob) {
-  test::TemporaryFolder folder;
-  const RunFolder first = open_run(Spec{}, folder.path() + "/run", torchrun("a", "100", 5000), kNow);
-  const RunFolder second = open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 5040), kNow);
-  const RunFolder third = open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 5040), kNow);
+/// A rank of two that a shell has started. Launches at one port meet.
+JobIdentity started_apart(const std::string& process, bool has_common_name = false) {
+  return {.key = process,
+          .readable = process,
+          .program = "train",
+          .meeting = "node1:29500/2",
+          .has_common_name = has_common_name};
+}
 
-  EXPECT_EQ(first.problem + second.problem + third.problem, "");
+/// Makes the file as a process that has ended would have left it.
+void end_creator(const std::string& file) {
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string own = to_text(own_identity());
+  const std::size_t at = text.find(own);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, own.size(), own_host() + " " + std::to_string(getpid()) + " 1");
+  std::ofstream(file) << text;
+}
+
+TEST(OpenRun, RanksThatWereStartedApartAgreeOnOneFolder) {
+  const test::TemporaryFolder folder;
+  const std::string pattern = folder.path() + "/{run_name}";
+
+  const RunFolder first = open_rank(0, pattern, started_apart("a"));
+  const RunFolder second = open_rank(1, pattern, started_apart("b"), {}, kNow + 1'000'000'000'000'000'000);
+
+  EXPECT_EQ(first.path, folder.path() + "/train-a");
+  EXPECT_EQ(second.path, first.path);
+  EXPECT_EQ(second.run_name, "train-a");
   EXPECT_EQ(second.base_time_ns, first.base_time_ns);
+  EXPECT_EQ(first.problem + second.problem, "");
 }
 
-TEST(OpenRun, ALaterJobWithTheSameRendezvousIsAnotherRun) {
-  test::TemporaryFolder folder;
-  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", torchrun("a", "100", 5000), kNow).problem, "");
+/// A process that has opened the run, and claimed its rank, until it ends.
+class Recording {
+ public:
+  Recording(int rank, const std::string& pattern, const JobIdentity& job) {
+    int path[2];
+    EXPECT_EQ(pipe(path), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      const std::string opened = open_rank(rank, pattern, job).path;
+      std::string owner;
+      if (!claim_rank(opened, rank, owner)) _exit(1);
+      (void)!write(path[1], opened.c_str(), opened.size());
+      close(path[1]);
+      pause();
+    }
+    close(path[1]);
+    char text[512];
+    path_.assign(text, static_cast<std::size_t>(std::max<ssize_t>(0, read(path[0], text, sizeof text))));
+    close(path[0]);
+  }
+  ~Recording() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  const std::string& path() const { return path_; }
 
-  EXPECT_NE(open_run(Spec{}, folder.path() + "/run", torchrun("a", "101", 5040), kNow).problem, "");
-  EXPECT_NE(open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 9000), kNow).problem, "");
-  JobIdentity elsewhere = torchrun("b", "900", 5040);
-  elsewhere.rendezvous = "b:29500/16";
-  EXPECT_NE(open_run(Spec{}, folder.path() + "/run", elsewhere, kNow).problem, "");
+ private:
+  pid_t pid_ = 0;
+  std::string path_;
+};
+
+TEST(OpenRun, ALaterLaunchThatMeetsAtTheSameAddressHasItsOwnFolder) {
+  const test::TemporaryFolder folder;
+  const std::string pattern = folder.path() + "/{run_name}";
+  {
+    const Recording rank0(0, pattern, started_apart("a"));
+    const Recording rank1(1, pattern, started_apart("b"));
+    ASSERT_EQ(rank0.path(), folder.path() + "/train-a");
+    ASSERT_EQ(rank1.path(), rank0.path());
+  }
+  const Recording rank1(1, pattern, started_apart("c"));
+  const Recording rank0(0, pattern, started_apart("d"));
+  EXPECT_EQ(rank1.path(), folder.path() + "/train-c");
+  EXPECT_EQ(rank0.path(), rank1.path());
+
+  const Recording third(0, pattern, started_apart("e"));
+  EXPECT_EQ(third.path(), folder.path() + "/train-e") << "rank 0 is recorded, although the launch still runs";
+}
+
+TEST(OpenRun, RanksInAFolderWithoutTheNameHaveOneNameToo) {
+  const test::TemporaryFolder folder;
+  Spec spec;
+  spec.output.overwrite = Overwrite::kNew;
+  const RunFolder first = open_rank(0, folder.path() + "/run", started_apart("a"), spec);
+
+  EXPECT_EQ(open_rank(1, folder.path() + "/run", started_apart("b"), spec).run_name, first.run_name);
+}
+
+TEST(OpenRun, ALaunchThatHasEndedIsNotJoined) {
+  const test::TemporaryFolder folder;
+  const std::string pattern = folder.path() + "/{run_name}";
+  const RunFolder first = open_rank(0, pattern, started_apart("a"));
+  ASSERT_NE(first.meeting_file, "");
+  end_creator(first.path + "/.profshim-run");
+  end_creator(first.meeting_file);
+
+  EXPECT_EQ(open_rank(1, pattern, started_apart("b")).path, folder.path() + "/train-b");
+}
+
+TEST(OpenRun, ARestartedRankComesBack) {
+  const test::TemporaryFolder folder;
+  const std::string pattern = folder.path() + "/run";
+  const RunFolder first = open_rank(0, pattern, started_apart("torchrun a"));
+  open_rank(1, pattern, started_apart("torchrun b"));
+  std::ofstream(first.path + "/manifest-rank1.json") << "{}";
+
+  EXPECT_EQ(open_rank(1, pattern, started_apart("torchrun b")).problem, "");
+  EXPECT_NE(open_rank(1, pattern, started_apart("torchrun c")).problem, "");
+}
+
+TEST(LeaveMeeting, TheLastRankRemovesTheFile) {
+  const test::TemporaryFolder folder;
+  const RunFolder first = open_rank(0, folder.path() + "/{run_name}", started_apart("a"));
+  const std::string claim = first.path + "/.claim-rank1";
+  std::ofstream(claim) << own_host() << ' ' << getppid() << ' ' << process_start_time(getppid()) << '\n';
+
+  leave_meeting(first.meeting_file, first.run_name, first.path);
+  EXPECT_TRUE(std::filesystem::exists(first.meeting_file));
+  leave_meeting(first.meeting_file, "train-z", first.path);
+  EXPECT_TRUE(std::filesystem::exists(first.meeting_file));
+  std::filesystem::remove(claim);
+  leave_meeting(first.meeting_file, first.run_name, first.path);
+  EXPECT_FALSE(std::filesystem::exists(first.meeting_file));
+}
+
+TEST(OpenRun, LaunchesWithOneNameGetNumbers) {
+  const test::TemporaryFolder folder;
+  const std::string pattern = folder.path() + "/{run_name}/rank{rank}";
+  const auto in_step = [&](const char* key) {
+    return open_rank(0, pattern, {.key = key, .readable = "slurm-4711.0", .program = "train"});
+  };
+
+  EXPECT_EQ(in_step("a").path, folder.path() + "/train-slurm-4711.0/rank0");
+  EXPECT_EQ(in_step("b").path, folder.path() + "/train-slurm-4711.0-2/rank0");
+  EXPECT_EQ(in_step("b").run_name, "train-slurm-4711.0-2");
+  Spec named;
+  named.profile.run_name = "train-slurm-4711.0";
+  EXPECT_NE(open_rank(0, pattern, {.key = "c"}, named).problem, "") << "the user's name must stay as it is";
 }
 
 TEST(OpenRun, AnotherRunIsRefusedByDefault) {
   test::TemporaryFolder folder;
-  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow).problem, "");
+  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}).problem, "");
 
-  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow);
+  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"});
 
   EXPECT_NE(second.problem.find("output.overwrite"), std::string::npos) << second.problem;
 }
@@ -74,53 +210,48 @@ TEST(OpenRun, OverwriteNewUsesOneNumberedSiblingForAllRanks) {
   test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kNew;
-  open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow);
+  open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"});
 
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).path,
-            folder.path() + "/run-2");
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).path,
-            folder.path() + "/run-2");
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job3", .readable = "j"}, kNow).path,
-            folder.path() + "/run-3");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}).path, folder.path() + "/run-2");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}).path, folder.path() + "/run-2");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job3", .readable = "j"}).path, folder.path() + "/run-3");
 }
 
 TEST(OpenRun, OverwriteTrueReusesTheFolder) {
   test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kYes;
-  open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow);
+  open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"});
 
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).problem, "");
-  EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).problem, "");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}).problem, "");
+  EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"}).problem, "");
 }
 
 TEST(OpenRun, OverwriteRefusesTheFolderOfARunningJob) {
   const test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kYes;
-  const std::string run = open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow).path;
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
+  const std::string run = open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}).path;
+  const std::string host = own_host();
   const std::string parent = " " + std::to_string(getppid()) + " ";
   const auto claim = [&](const std::string& of) { std::ofstream(run + "/.claim-rank0") << of << '\n'; };
 
   claim(host + parent + std::to_string(process_start_time(getppid())));
-  EXPECT_NE(open_run(spec, run, {.key = "job2", .readable = "j"}, kNow).problem.find("output.overwrite to \"new\""),
+  EXPECT_NE(open_run(spec, run, {.key = "job2", .readable = "j"}).problem.find("output.overwrite to \"new\""),
             std::string::npos);
   claim("elsewhere" + parent + "1");
-  EXPECT_NE(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "") << "it gave a sign a moment ago";
+  EXPECT_NE(open_run(spec, run, {.key = "job3", .readable = "j"}).problem, "") << "it gave a sign a moment ago";
   age(run + "/.claim-rank0");
-  EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
-      << "nobody could ever overwrite it";
+  EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}).problem, "") << "nobody could ever overwrite it";
   claim(host + parent + "1");  // reused pids have other start times
-  EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
+  EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}).problem, "");
 }
 
 TEST(OpenRun, ReportsAFolderThatCannotBeCreated) {
   test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";
 
-  const RunFolder run = open_run(Spec{}, folder.path() + "/file/run", {.key = "job1", .readable = "j"}, kNow);
+  const RunFolder run = open_run(Spec{}, folder.path() + "/file/run", {.key = "job1", .readable = "j"});
 
   EXPECT_NE(run.problem.find("Not a directory"), std::string::npos) << run.problem;
 }
@@ -222,10 +353,10 @@ TEST(ClaimRank, NamesAFileThatIsNotAClaim) {
 TEST(OpenRun, IgnoresAnIdentityFileOfAnotherUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
   const test::TemporaryFolder folder;
-  ASSERT_EQ(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}, kNow).problem, "");
+  ASSERT_EQ(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}).problem, "");
   ASSERT_EQ(chown((folder.path() + "/.profshim-run").c_str(), 65534, 65534), 0);
 
-  EXPECT_NE(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}, kNow).problem, "");
+  EXPECT_NE(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}).problem, "");
 }
 
 TEST(Manifest, ReadsBackWhatWasWritten) {

@@ -48,5 +48,16 @@ TEST(ShownCommandLine, CanBeLimitedToTheProgram) {
 
 TEST(ProcessArguments, BeginWithTheProgram) { EXPECT_FALSE(process_arguments().empty()); }
 
+TEST(ProgramName, IsThatOfTheScriptOrModule) {
+  EXPECT_EQ(program_name_of({"/opt/solver", "case.in"}), "solver");
+  EXPECT_EQ(program_name_of({"/usr/bin/python3", "-u", "examples/train.py", "--lr", "1"}), "train");
+  EXPECT_EQ(program_name_of({"python3", "-m", "pkg.train", "x.py"}), "pkg.train");
+  EXPECT_EQ(program_name_of({"python3", "-c", "from multiprocessing.spawn import spawn_main; spawn_main()"}),
+            "python3");
+  EXPECT_EQ(program_name_of({"ray::Trainer.train()", "", ""}), "Trainer");
+  EXPECT_EQ(program_name_of({"ray::IDLE"}), "IDLE");
+  EXPECT_EQ(program_name_of({}), "program");
+}
+
 }  // namespace
 }  // namespace profshim

@@ -3,65 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <map>
-#include <utility>
 #include <vector>
 
-#include "profshim/base/job_identity.h"
+#include "launch_variables.h"
 #include "profshim/base/process_identity.h"
 
 namespace profshim {
 namespace {
 
-class Environment {
- public:
-  using Values = std::vector<std::pair<std::string, std::string>>;
-  explicit Environment(const Values& values) {
-    for (const char* name : {"RANK",
-                             "WORLD_SIZE",
-                             "LOCAL_RANK",
-                             "LOCAL_WORLD_SIZE",
-                             "GROUP_RANK",
-                             "NODE_RANK",
-                             "OMPI_COMM_WORLD_RANK",
-                             "OMPI_COMM_WORLD_SIZE",
-                             "OMPI_COMM_WORLD_LOCAL_RANK",
-                             "OMPI_COMM_WORLD_LOCAL_SIZE",
-                             "PMIX_RANK",
-                             "PMI_RANK",
-                             "PMI_SIZE",
-                             "MPI_LOCALRANKID",
-                             "MPI_LOCALNRANKS",
-                             "SLURM_PROCID",
-                             "SLURM_NTASKS",
-                             "SLURM_STEP_ID",
-                             "SLURM_LOCALID",
-                             "SLURM_NODEID",
-                             "SLURM_JOB_ID",
-                             "PMIX_NAMESPACE",
-                             "TORCHELASTIC_RUN_ID"}) {
-      if (const char* before = std::getenv(name)) before_[name] = before;
-      unsetenv(name);
-      touched_.push_back(name);
-    }
-    for (const auto& [name, value] : values) setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~Environment() {
-    for (const std::string& name : touched_) {
-      const auto before = before_.find(name);
-      if (before == before_.end()) {
-        unsetenv(name.c_str());
-      } else {
-        setenv(name.c_str(), before->second.c_str(), 1);
-      }
-    }
-  }
-
- private:
-  std::map<std::string, std::string> before_;
-  std::vector<std::string> touched_;
-};
+using test::Environment;
 
 TEST(RankFromEnvironment, ReadsTorchrun) {
   const Environment environment(
@@ -134,40 +84,6 @@ TEST(RankContradictions, NamesTheVariablesThatDisagree) {
   actual.rank = 3;
 
   EXPECT_EQ(rank_contradictions(actual), std::vector<std::string>{"RANK=0"});
-}
-
-TEST(JobIdentity, IsTheJobIdOfTheScheduler) {
-  const Environment environment(Environment::Values{{"SLURM_JOB_ID", "4711"}});
-
-  EXPECT_EQ(job_identity().key, "slurm-4711");
-}
-
-TEST(JobIdentity, HasARendezvousForSeveralHosts) {
-  const Environment several({{"RANK", "9"},
-                             {"WORLD_SIZE", "16"},
-                             {"LOCAL_RANK", "1"},
-                             {"LOCAL_WORLD_SIZE", "8"},
-                             {"MASTER_ADDR", "node1"},
-                             {"MASTER_PORT", "29500"},
-                             {"TORCHELASTIC_RUN_ID", "none"}});
-  EXPECT_EQ(job_identity().rendezvous, "node1:29500/16");
-}
-
-TEST(JobIdentity, HasNoRendezvousOnOneHost) {
-  const Environment one({{"RANK", "1"},
-                         {"WORLD_SIZE", "8"},
-                         {"LOCAL_RANK", "1"},
-                         {"LOCAL_WORLD_SIZE", "8"},
-                         {"MASTER_ADDR", "127.0.0.1"},
-                         {"MASTER_PORT", "29500"}});
-  EXPECT_EQ(job_identity().rendezvous, "");
-}
-
-TEST(JobIdentity, IsTheLauncherWithoutAScheduler) {
-  const Environment environment(Environment::Values{});
-
-  EXPECT_EQ(job_identity().key, job_identity().key);
-  EXPECT_NE(job_identity().key.find(std::to_string(getppid())), std::string::npos);
 }
 
 TEST(ProcessStartTime, IsZeroForAMissingProcess) {

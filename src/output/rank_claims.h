@@ -1,0 +1,13 @@
+// A claim is a file that shows which process records a rank.
+#pragma once
+
+#include <string>
+
+namespace profshim::output {
+
+/// Describes a live process other than this one that records into the folder; "" = there is none.
+std::string recording_into(const std::string& folder);
+/// True if a process records the rank into the folder, or has done so.
+bool is_rank_recorded(const std::string& folder, int rank);
+
+}  // namespace profshim::output

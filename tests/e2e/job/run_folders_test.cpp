@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "e2e/support/built_programs.h"
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
+#include "e2e/support/torch_run.h"
+
+namespace profshim::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the ranks of each run folder, in the order of the folders' names.
+std::vector<std::multiset<int>> ranks_by_folder(const std::string& parent) {
+  std::set<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(parent)) folders.insert(entry.path());
+  std::vector<std::multiset<int>> found;
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder)) {
+      ADD_FAILURE() << folder << " is left over";
+      continue;
+    }
+    found.emplace_back();
+    for (const SeenTrace& trace : read_folder(folder)) found.back().insert(trace.rank());
+  }
+  return found;
+}
+
+Job job_of(const ScratchFolder& scratch, const std::string& text) {
+  Job job = shell(text);
+  job.folder = scratch.path();
+  job.environment = {{"PROFSHIM_RANKS", "all"}, {"PROFSHIM_STEPS", "2-3"}};
+  return job;
+}
+
+const std::vector<std::multiset<int>> kTwoRuns = {{0}, {0}};
+const std::string kHeat = built("demo/heat") + " 20 64";
+
+TEST(RunFolders, EachRunInALoopOfAShellHasItsOwn) {
+  const ScratchFolder scratch;
+  const Outcome outcome = run(job_of(scratch, "for i in 1 2; do " + kHeat + "; done"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(ranks_by_folder(scratch / "profshim"), kTwoRuns) << outcome.err;
+  const Outcome summary = profshim({"summary", scratch / "profshim"});
+  EXPECT_EQ(summary.ending(), "exit 2") << summary.out;
+  EXPECT_NE(summary.err.find("name the traces of one job"), std::string::npos) << summary.err;
+}
+
+TEST(RunFolders, EachRunInATerminalHasItsOwn) {
+  const ScratchFolder scratch;
+  Job job = job_of(scratch, "script -qec 'bash --norc -i' /dev/null");
+  job.input = kHeat + "\n" + kHeat + " &\nwait\nexit\n";
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(ranks_by_folder(scratch / "profshim"), kTwoRuns) << outcome.out;
+}
+
+TEST(RunFolders, EachJobOfAScriptUnderProfshimRunHasItsOwn) {
+  const ScratchFolder scratch;
+  Job job = job_of(scratch, built("profshim") + " run -- sh -c '" + kHeat + "; " + kHeat + "'");
+  job.preload = false;
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(ranks_by_folder(scratch / "profshim"), kTwoRuns) << outcome.err;
+}
+
+TEST(RunFolders, RunsOfMpirunHaveTheirOwn) {
+  const ScratchFolder scratch;
+  const std::string mpirun = "mpirun.openmpi --allow-run-as-root --oversubscribe -np 2 ";
+  const Outcome outcome = run(job_of(scratch, mpirun + kHeat + "; " + mpirun + kHeat));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(ranks_by_folder(scratch / "profshim"), (std::vector<std::multiset<int>>{{0, 1}, {0, 1}})) << outcome.err;
+}
+
+struct Start {
+  const char* name;
+  const char* command;  // starts one rank; its arguments follow
+};
+void PrintTo(const Start& start, std::ostream* out) { *out << start.name; }
+
+class TorchRanksApart : public testing::TestWithParam<Start> {};
+
+// Two launches, one after the other, at one address.
+TEST_P(TorchRanksApart, ComeTogetherInOneFolderForEachLaunch) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const std::string rank = "(export RANK=$rank; " + std::string(GetParam().command) + " " + torch_python() + " " +
+                           torch_app("train_ddp.py") + ") &";
+  Job job = job_of(scratch, "export MASTER_PORT=$((10000 + $$ % 20000)); for launch in 1 2; do for rank in 0 1; do " +
+                                rank + " done; wait; done");
+  job.limit_seconds = 120;
+  for (const auto& [name, value] : {std::pair{"WORLD_SIZE", "2"}, std::pair{"MASTER_ADDR", "127.0.0.1"}})
+    job.environment.emplace_back(name, value);
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(ranks_by_folder(scratch / "profshim"), (std::vector<std::multiset<int>>{{0, 1}, {0, 1}})) << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, TorchRanksApart,
+                         testing::Values(Start{"Subshell", ""}, Start{"Timeout", "timeout 100"},
+                                         Start{"Terminal", "setsid -w"}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace profshim::e2e
