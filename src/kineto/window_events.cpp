@@ -7,6 +7,7 @@
 #include "kineto/args/event_args.h"
 #include "profshim/base/shared_words.h"
 #include "slice_order.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
@@ -87,6 +88,8 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
 }
 
 bool WindowEvents::is_unwanted(const Event& e) const {
+  const bool is_range = e.hook == HookId::kTorchRange || e.hook == HookId::kNvtxRange;
+  if (is_range && !steps.empty() && view.string(e.name).starts_with(schema::name::kStepStart)) return true;
   const spool::SpoolHeader& h = view.header();
   return (h.unwanted_layers >> static_cast<unsigned>(hook_layer(e.hook)) & 1) != 0 &&
          e.begin < h.searched_until.load(std::memory_order_relaxed);

@@ -60,7 +60,8 @@ class WindowEvents {
  private:
   void read_steps();
   void gather(const WindowTraceOptions& options);
-  /// True if the spec leaves out its layer: it was recorded to find the steps.
+  /// True for a step of the job's own torch.profiler, because readers need each step once, and for an event of a layer
+  /// that the spec leaves out: it was recorded to find the steps.
   bool is_unwanted(const Event& event) const;
   void gather_run(const spool::Run& run, Ticks until);
   WindowSpan span_until(Ticks until) const;

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "profshim/base/files.h"
+#include "profshim/base/safe_files.h"
+#include "whole_files.h"
 
 namespace profshim::output {
 namespace {
@@ -40,6 +42,18 @@ bool claim_job_line(const std::string& folder, const char* topic, std::int64_t b
   if (fd < 0) return errno != EEXIST;
   close(fd);
   return true;
+}
+
+std::string said_first(const std::string& folder, const char* topic, std::int64_t base_time_ns,
+                       const std::string& own) {
+  const std::string marks = marks_of(folder, base_time_ns);
+  std::int64_t now_ns = 0;
+  if (!own.empty() && (mkdir(marks.c_str(), 0777) == 0 || errno == EEXIST) &&
+      create_whole(marks, topic, own, now_ns) != EEXIST)
+    return own;
+  std::string said;
+  int error = 0;
+  return read_small_file(marks + "/" + topic, kMostSmallFile, said, error) ? said : own;
 }
 
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns) {

@@ -102,9 +102,6 @@ const StepRule* rule_of(const Spec& spec) {
   return rule.release();
 }
 
-namespace {
-
-/// Returns null if live events cannot make the steps: the launches of kernels are not watched.
 const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& boundary, loop::Confidence confidence) {
   auto rule = std::make_unique<StepRule>();
   const std::string_view source = loop::source_of(symbol);
@@ -126,8 +123,6 @@ const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& bounda
   }
   return rule.release();
 }
-
-}  // namespace
 
 const StepRule* rule_of(const loop::Sequence& sequence, const loop::Finding& finding) {
   const loop::Level& level = finding.levels[*finding.chosen];

@@ -52,7 +52,8 @@ struct StepRule {
 
 /// Returns the steps of the spec. For steps.source = "auto": the ranges that always mark a step.
 const StepRule* rule_of(const Spec& spec);
-/// Returns null if no event of a live thread makes these steps.
+/// Return null if live events cannot make the steps: the launches of kernels are not watched.
+const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& boundary, loop::Confidence confidence);
 const StepRule* rule_of(const loop::Sequence& sequence, const loop::Finding& finding);
 
 /// True if StepFinder looks for the steps.

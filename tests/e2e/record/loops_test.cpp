@@ -76,6 +76,22 @@ TEST(FoundSteps, ComeFromCallsThatTheSpecLeavesOut) {
   for (const SeenTrace& trace : traces) EXPECT_TRUE(trace.calls("MPI_Allreduce").empty());
 }
 
+TEST(FoundSteps, AreTheSameOnAllRanks) {
+  const ScratchFolder scratch;
+  Job job = recorded(scratch, 3, {built("tests/apps_loops/openmpi/uneven_ranks")});
+  job.environment.emplace_back("PROFSHIM_STEPS", "2-3");
+  job.environment.emplace_back("PROFSHIM_RANKS", "all");
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 3u) << outcome.err;
+  for (const SeenTrace& trace : traces) EXPECT_EQ(trace.property("steps"), traces[0].property("steps"));
+  for (const SeenTrace& trace : traces)
+    EXPECT_EQ(trace.calls("MPI_Allreduce").size(), traces[0].calls("MPI_Allreduce").size());
+}
+
 TEST(FoundSteps, AreThoseOfTheNextLoopOnceALoopHasEnded) {
   const ScratchFolder scratch;
   Job job = recorded(scratch, 2, {built("tests/apps_loops/openmpi/two_loops"), "25", "180"});

@@ -90,6 +90,21 @@ TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
+TEST_F(WindowTraceTest, TheStepsOfTheJobsOwnProfilerAreLeftOut) {
+  for (const bool has_steps : {true, false}) {
+    spool::Window* const window =
+        recorder::open_window(100, has_steps ? recorder::add_mark({100, 11, 11}) : spool::kNoMark);
+    commit_range(120, 180, "ProfilerStep#10");
+    const std::uint64_t end = has_steps ? recorder::add_mark({200, 12, 12}) : spool::kNoMark;
+    recorder::close_window(*window, 200, end, spool::WindowEnd::kSchedule, 0);
+
+    const auto all = build(has_steps ? 0 : 1);
+
+    EXPECT_EQ(named(all, "ProfilerStep#11").size(), has_steps ? 1u : 0u);
+    EXPECT_EQ(named(all, "ProfilerStep#10").size(), has_steps ? 0u : 2u);
+  }
+}
+
 TEST_F(WindowTraceTest, TheStepThatTheEndOfTheJobCutsIsMarked) {
   spool::Window* const window = recorder::open_window(100, recorder::add_mark({100, 11, 11}));
   recorder::add_mark({200, 12, 12});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "unit/temporary_folder.h"
@@ -21,6 +22,18 @@ TEST(JobLines, OneRankClaimsEachTopicOfARun) {
 TEST(JobLines, ArePrintedIfTheMarkCannotBeWritten) {
   EXPECT_TRUE(claim_job_line("/no/such/folder", "disk", 7));
   EXPECT_TRUE(claim_job_line("/no/such/folder", "disk", 7));
+}
+
+TEST(SaidFirst, IsTheTextOfTheFirstRank) {
+  const test::TemporaryFolder folder;
+
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, ""), "") << "nobody has said anything";
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, "a"), "a");
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, "b"), "a");
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, ""), "a");
+  EXPECT_EQ(said_first("/no/such/folder", "steps", 7, "b"), "b");
+  remove_job_lines(folder.path(), 7);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(JobLines, MarksStayWhileARankRecords) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <exception>
 
+#include "profshim/output/once_per_job.h"
 #include "recorded_calls.h"
 #include "session/begin_recording.h"
 #include "session/steps/steps.h"
 #include "session/steps/window_control.h"
+#include "shared_steps.h"
 
 namespace profshim::session {
 namespace {
@@ -101,7 +103,7 @@ void StepFinder::look_if_wanted() {
     const std::int64_t began = monotonic_ns();
     const bool was_full = is_full();
     events_looked_at_ = recorder::events_committed();
-    Result result = look();
+    Result result = look(was_full);
     next_look_ns_ = monotonic_ns() + kPartOfTime * (monotonic_ns() - began);
     const bool is_over = was_full || result.calls > kMostCalls;
     if (result.is_settled || (is_over && result.rule != nullptr)) return use(result);
@@ -111,7 +113,7 @@ void StepFinder::look_if_wanted() {
   }
 }
 
-StepFinder::Result StepFinder::look() {
+StepFinder::Result StepFinder::look(bool is_last) {
   Result result;
   if (view_ == nullptr) return result;
   RecordedCalls calls;
@@ -125,11 +127,25 @@ StepFinder::Result StepFinder::look() {
   if (!finding.chosen) return result;
   result.rule.reset(rule_of(calls.sequence, finding));
   result.is_settled = result.rule != nullptr && is_settled(calls.sequence, finding, calls.elapsed_ns);
+  if (s_.rank.world_size != 1) agree(result, calls.sequence, is_last || result.calls > kMostCalls);
   return result;
+}
+
+void StepFinder::agree(Result& result, const loop::Sequence& sequence, bool must_decide) const {
+  const bool decides = result.rule != nullptr && (result.is_settled || must_decide);
+  const std::string own = decides ? shared_text(*result.rule) : "";
+  const std::string topic = "steps-" + std::to_string(decisions_);
+  const std::string said = output::said_first(s_.folder, topic.c_str(), recorder::header().base_time_ns, own);
+  if (said == own) return;
+  std::unique_ptr<const StepRule> shared = shared_rule(said, sequence);
+  if (shared == nullptr) return;
+  result.rule = std::move(shared);
+  result.is_settled = true;
 }
 
 void StepFinder::use(Result& result) {
   Search running = Search::kRunning;
+  ++decisions_;
   // A known range may have ended the search.
   if (!s_.search.compare_exchange_strong(running, Search::kChanging)) return;
   s_.step_thread.store(result.tid);
@@ -174,7 +190,7 @@ void StepFinder::finish() {
   try {
     const std::lock_guard lock(mutex_);
     if (s_.search.load() != Search::kRunning) return;
-    Result result = look();
+    Result result = look(true);
     if (result.rule != nullptr) return use(result);
     s_.search.store(Search::kOver);
     save_without_steps();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "profshim/loop.h"
 #include "profshim/spool/view.h"
 #include "session/state.h"
 
@@ -37,7 +38,10 @@ class StepFinder {
     bool is_settled = false;
   };
   bool is_full() const;
-  Result look();
+  /// `is_last`: the result will be used even if it is not settled.
+  Result look(bool is_last);
+  /// Replaces the result by the steps that another rank found first, if this rank makes them, too.
+  void agree(Result& result, const loop::Sequence& sequence, bool must_decide) const;
   void use(Result& result);
   void pause();
   /// True if the steps that were found have stopped.
@@ -52,6 +56,7 @@ class StepFinder {
   std::atomic<std::uint64_t> events_before_{0}, events_looked_at_{0};
   std::atomic<std::int64_t> began_ns_{0}, next_look_ns_{0}, resume_ns_{0};
   std::int64_t pause_ns_ = 0;
+  int decisions_ = 0;
   // Progress of the found steps, as has_loop_ended() saw it.
   std::uint64_t steps_seen_ = 0;
   std::int64_t first_step_ns_ = 0, last_step_ns_ = 0;

@@ -1,0 +1,48 @@
+#include "shared_steps.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace profshim::session {
+namespace {
+
+constexpr std::ptrdiff_t kLeastSteps = 2;
+
+/// Calls that all ranks make equally often, at least within a group.
+bool is_made_by_all(loop::CallKind kind) {
+  return loop::is_range(kind) || kind == loop::CallKind::kCollective || kind == loop::CallKind::kOperator;
+}
+
+std::int64_t number_after(const std::string& text, const char* word, std::int64_t otherwise) {
+  const std::size_t at = text.find(word);
+  return at == std::string::npos ? otherwise : std::atoll(text.c_str() + at + std::char_traits<char>::length(word));
+}
+
+loop::Confidence confidence_of(const std::string& text) {
+  for (const loop::Confidence one : {loop::Confidence::kHigh, loop::Confidence::kMedium}) {
+    if (text.starts_with(loop::text_of(one))) return one;
+  }
+  return loop::Confidence::kLow;
+}
+
+}  // namespace
+
+std::string shared_text(const StepRule& rule) { return std::string(rule.confidence) + "\n" + rule.settings() + "\n"; }
+
+std::unique_ptr<const StepRule> shared_rule(const std::string& text, const loop::Sequence& sequence) {
+  loop::Boundary boundary;
+  boundary.every = static_cast<std::uint32_t>(std::max<std::int64_t>(1, number_after(text, " steps.every=", 1)));
+  boundary.at_end = text.find(" steps.edge=end") != std::string::npos;
+  for (const loop::Symbol& symbol : sequence.symbols) {
+    if (!is_made_by_all(symbol.kind) || symbol.nested > 0) continue;
+    std::unique_ptr<const StepRule> rule(rule_of(symbol, boundary, confidence_of(text)));
+    if (rule == nullptr || shared_text(*rule) != text) continue;
+    const auto calls = std::count_if(sequence.calls.begin(), sequence.calls.end(), [&](const loop::Call& call) {
+      return sequence.symbols[call.symbol].kind == symbol.kind && sequence.symbols[call.symbol].name == symbol.name;
+    });
+    if (calls >= kLeastSteps * static_cast<std::ptrdiff_t>(boundary.every)) return rule;
+  }
+  return nullptr;
+}
+
+}  // namespace profshim::session
