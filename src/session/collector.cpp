@@ -62,8 +62,10 @@ class Collector {
  private:
   void tend(bool armed) {
     const std::uint32_t pool = recorder::chunks_in_pool();
-    std::uint32_t wanted =
-        armed ? std::clamp(used_last_tick_ * kTicksAhead, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
+    // The search for the steps must cost a job little that may never open a window.
+    const bool only_searches = s_.kept_from.load() != 0 && s_.current.load() == nullptr;
+    const std::uint32_t least = armed && !only_searches ? kFreeWhenArmed : kFreeWhenIdle;
+    std::uint32_t wanted = armed ? std::clamp(used_last_tick_ * kTicksAhead, least, kFreeAtMost) : least;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;
     // The writer holds `gathering` while it collects events: no chunk with events is freed then.

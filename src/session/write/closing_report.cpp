@@ -25,7 +25,8 @@ std::string chosen_source(const State& s) {
   const StepRule& rule = *s.rule.load();
   const StepPattern* const pattern = rule.chosen_pattern();
   std::string text = source_text(s);
-  if (pattern != nullptr) text = (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
+  const bool is_of_torch = pattern != nullptr && (pattern->torch_only || rule.locked_kind.load() == MarkerKind::kTorch);
+  if (pattern != nullptr) text = (is_of_torch ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
   if (rule.is_found() && rule.every > 1) text += ", every " + std::to_string(rule.every);
   return text;
 }

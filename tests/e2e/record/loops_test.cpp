@@ -106,6 +106,26 @@ TEST(FoundSteps, AreThoseOfTheNextLoopOnceALoopHasEnded) {
   EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 3u);
 }
 
+TEST(FoundSteps, TakeLittleMemory) {
+  const ScratchFolder scratch;
+  const std::string script =
+      "import time\nfrom mpi4py import MPI\n"
+      "for i in range(30): MPI.COMM_WORLD.allreduce(1); time.sleep(0.01)\n"
+      "rows = open('/proc/self/smaps').read().split('\\n')\n"
+      "at = max(i for i, row in enumerate(rows) if row.endswith('.spool'))\n"
+      "print(next(row.split()[1] for row in rows[at:] if row.startswith('Rss:')))\n";
+  const auto kilobytes = [&](const std::string& source) {
+    Job job = recorded(scratch, 1, {"/usr/bin/python3", "-c", script});
+    job.environment.emplace_back("PROFSHIM_SET", "schedule.steps=[5000] output.overwrite=new " + source);
+    return std::stol(run(job).out);
+  };
+
+  const long told = kilobytes("steps.source=collective steps.pattern=MPI_Allreduce"), found = kilobytes("");
+
+  EXPECT_GT(told, 0);
+  EXPECT_LT(found, told + 4096);
+}
+
 TEST(FoundSteps, AJobWithoutALoopLeavesATraceWithoutSteps) {
   const ScratchFolder scratch;
 
