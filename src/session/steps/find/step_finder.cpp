@@ -1,5 +1,7 @@
 #include "step_finder.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -16,10 +18,16 @@ namespace {
 constexpr std::uint64_t kMostEvents = 1u << 18;  // 16 MiB
 constexpr std::size_t kMostCalls = 1u << 16;
 constexpr std::int64_t kFirstPause_ns = 1'000'000'000, kLongestPause_ns = 600'000'000'000;
-/// A look may take this part of the writer's time.
+/// Looks may take a hundredth of a CPU. The writer's wall time would say more where other processes wait for CPUs.
 constexpr std::int64_t kPartOfTime = 100;
 /// A found loop has ended if it makes no step for this many mean steps, and this long.
 constexpr std::int64_t kManySteps = 20, kLongWait_ns = 10'000'000'000;
+
+std::int64_t own_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
 
 /// Mode bits of layers that only the search needs.
 std::uint32_t only_searched(const Spec& spec) {
@@ -100,11 +108,11 @@ void StepFinder::look_if_wanted() {
   if (!wants_look()) return;
   try {
     const std::lock_guard lock(mutex_);
-    const std::int64_t began = monotonic_ns();
+    const std::int64_t began_cpu_ns = own_cpu_ns();
     const bool was_full = is_full();
     events_looked_at_ = recorder::events_committed();
     Result result = look(was_full);
-    next_look_ns_ = monotonic_ns() + kPartOfTime * (monotonic_ns() - began);
+    next_look_ns_ = monotonic_ns() + kPartOfTime * (own_cpu_ns() - began_cpu_ns);
     const bool is_over = was_full || result.calls > kMostCalls;
     if (result.is_settled || (is_over && result.rule != nullptr)) return use(result);
     if (is_over) pause();
