@@ -36,7 +36,9 @@ beside() {
     src/kineto/args) echo src/kineto/stacks ;;
     src/kineto/device) echo src/kineto/args ;;
     src/kineto/joins) echo src/kineto/args src/kineto/device ;;
-    src/spec/toml|src/spec/keys) echo src/spec/check ;;
+    src/kineto/phases) echo src/kineto/args ;;
+    src/spec/toml) echo src/spec/check ;;
+    src/spec/keys) echo src/spec/check src/spec/phase ;;
   esac
 }
 

@@ -246,6 +246,7 @@ enum : std::uint8_t {
   kUnfinished = 8,  // still open when the window or the process ended
   kFortran = 16,    // called from Fortran
   kFailed = 32,     // the real function returned an error
+  kPhase = 64,      // a range of a [[phase]]: committed even outside windows
 };
 
 struct alignas(64) Event {

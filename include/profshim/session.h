@@ -80,6 +80,15 @@ void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
 /// Call for each operator of PyTorch on its thread.
 void operator_begins(const char* name, Ticks at);
+/// Bit N: a range with this text makes phase N of the spec. Bit 32 + N: it is a tick of phase N. Call if
+/// may_be_marker().
+std::uint64_t phases_of(std::string_view text, PhaseSource api);
+/// If true, the range's event has the flag kPhase, and is recorded even if nothing else is.
+constexpr bool makes_phase(std::uint64_t phases) { return (phases & 0xffffffff) != 0; }
+/// Call with the result of phases_of() when its range begins, before its event is recorded; and when it ends,
+/// afterwards.
+void phases_begin(std::uint64_t phases, Ticks at);
+void phases_end(std::uint64_t phases, Ticks at);
 /// If true, call epoch_boundary() when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);

@@ -81,6 +81,36 @@ struct CheckRule {
   int line = 0;
 };
 
+/// The API whose ranges make a phase or its ticks.
+enum class PhaseSource : std::uint8_t { kNvtx, kTorch };
+std::string_view to_text(PhaseSource source);
+
+/// A named part of the job ([[phase]]). A setting without value comes from the top level of the spec.
+struct PhaseSpec {
+  struct Ranges {
+    PhaseSource source{};
+    std::string pattern;
+  };
+  struct GivenSchedule {
+    std::optional<std::int64_t> skip_first, wait, warmup, active, repeat, skip_first_wait;
+    std::vector<StepRange> steps;
+    std::optional<bool> continuous;
+  };
+  struct Limits {
+    std::optional<double> window_seconds;
+    std::optional<std::int64_t> total_traces;
+  };
+  std::string name;
+  Ranges ranges_of;
+  bool has_windows = false;  // mode = "window"
+  double max_seconds = 0;    // 0 = no limit
+  std::optional<RankExpression> ranks;
+  std::optional<Ranges> ticks;  // phase.steps: the schedule counts these instead of occurrences
+  GivenSchedule schedule;
+  Limits limits;
+};
+inline constexpr std::size_t kMostPhases = 32;
+
 /// src/spec/keys/table.cpp describes each key.
 struct Spec {
   struct {
@@ -114,6 +144,7 @@ struct Spec {
   Schedule schedule;
   bool schedule_per_epoch = false;
   bool save_on_exit = true;
+  std::vector<PhaseSpec> phases;
   struct {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
@@ -163,6 +194,10 @@ struct Spec {
   /// Hashes to_toml(): 16 hex digits.
   std::string hash() const;
 };
+
+/// The schedule in force of a phase. A cycle and a list of steps replace each other.
+Schedule schedule_of(const Spec& spec, const PhaseSpec& phase);
+bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank);
 
 /// A later member overrides an earlier one.
 struct SpecSources {

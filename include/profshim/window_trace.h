@@ -43,6 +43,8 @@ struct WindowSummary {
   std::int64_t first_step = 0, last_step = -1;  // as shown in the trace; first > last: no steps
   bool complete = true;
   bool truncated = false;
+  std::string phase = {};  // "" = a window of steps
+  std::int64_t occurrence = 0;
 };
 
 /// Collects a window's events; write() writes them as a Kineto trace. The view must outlive the builder. Not

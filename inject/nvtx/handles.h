@@ -50,7 +50,7 @@ struct RegisteredString {
   const char* text;
   std::uint32_t length;
   std::atomic<std::uint32_t> no_step;  // session::marker_generation() + 1 in which `text` marked no step; 0 = unknown
-  std::atomic<bool> no_epoch;
+  std::atomic<bool> no_epoch, no_phase;
   std::atomic<StringId> id;  // 0 = not interned yet
   HookId function;           // NCCL function that `text` names, in NCCL's domain
   Domain* domain;

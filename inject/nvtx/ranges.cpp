@@ -13,13 +13,22 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// Flag in NvtxArgs::reserved[0] of an open range: a step marker. reserved[1] is the nesting level. pop() zeroes both.
+/// Flag in NvtxArgs::reserved[0] of an open range: a step marker. reserved[1] is the nesting level, reserved2 is
+/// Marker::phases. pop() zeroes all three.
 enum : std::uint8_t { kIsMarker = 1 };
 
-/// Step and epoch markers are recorded even if the spec wants no other ranges.
-bool recording(std::uint32_t mode, bool is_marker) {
-  return (mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_marker);
-}
+/// Markers are recorded even if the spec wants no other ranges; those of phases, even outside windows.
+struct Marker {
+  bool is_step = false, is_epoch = false;
+  std::optional<std::int64_t> number;
+  std::uint64_t phases = 0;  // see session::phases_of()
+
+  bool is_phase() const { return session::makes_phase(phases); }
+  bool is_recorded(std::uint32_t mode) const {
+    const bool is_any = is_step || is_epoch || phases != 0;
+    return is_phase() || ((mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_any));
+  }
+};
 
 std::string_view text_of(const Annotation& a) {
   if (a.string != nullptr) return {a.string->text, a.string->length};
@@ -31,13 +40,6 @@ StringId name_of(const Annotation& a) {
   if (a.c_text != nullptr && *a.c_text != 0) return recorder::intern_literal(a.c_text);
   return recorder::intern(a.text.empty() ? kUnnamed : a.text);
 }
-
-struct Marker {
-  bool is_step = false, is_epoch = false;
-  std::optional<std::int64_t> number;
-
-  bool is_any() const { return is_step || is_epoch; }
-};
 
 /// Also reports epoch boundaries. Compares a registered string that is no marker only once.
 Marker find_marker(const Annotation& a) {
@@ -56,15 +58,23 @@ Marker find_marker(const Annotation& a) {
     marker.is_step = session::is_step_marker(text, marker.number);
     if (string != nullptr && !marker.is_step) string->no_step.store(generation, std::memory_order_relaxed);
   }
+  if (string == nullptr || !string->no_phase.load(std::memory_order_relaxed)) {
+    marker.phases = session::phases_of(text, PhaseSource::kNvtx);
+    if (string != nullptr && marker.phases == 0) string->no_phase.store(true, std::memory_order_relaxed);
+  }
   return marker;
 }
 
+/// May open or close windows, and so change the mode.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
-  if (!session::steps_end_with_marker()) session::step_boundary(now, marker.number, name);
+  if (marker.is_step && !session::steps_end_with_marker()) session::step_boundary(now, marker.number, name);
+  if (marker.phases != 0) session::phases_begin(marker.phases, now);
 }
 
-/// Call after committing the marker's range: the step boundary may close the window.
-void marker_ended(Ticks now, StringId name) {
+/// Call after committing the marker's range: its end may close a window.
+void marker_ended(bool is_step, std::uint64_t phases, Ticks now, StringId name) {
+  if (phases != 0) session::phases_end(phases, now);
+  if (!is_step) return;
   if (!session::steps_end_with_marker()) return session::step_marker_ended(now);
   std::optional<std::int64_t> number;
   session::is_step_marker(recorder::text_of(name), number);
@@ -111,8 +121,9 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// Opens a placeholder (ranges.h) if this range is a step marker, or its pop could end another range.
-int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
+/// Opens a placeholder (ranges.h) if this range is a marker, or its pop could end another range.
+int push_placeholder(spool::Thread& t, Domain& domain, const Marker& marker, StringId name) {
+  const bool is_marker = marker.is_step || marker.phases != 0;
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);
   Event* const open = recorder::open_call(t);
@@ -123,8 +134,9 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
   *open = Event{};
   open->name = name;
   open->nvtx.domain = domain.id;
-  open->nvtx.reserved[0] = is_marker ? kIsMarker : 0;
+  open->nvtx.reserved[0] = marker.is_step ? kIsMarker : 0;
   open->nvtx.reserved[1] = level;
+  open->nvtx.reserved2 = marker.phases;
   begin_at(*open, 1);
   return level;
 }
@@ -134,6 +146,7 @@ struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null = not recorded
   StringId marker;  // 0 = no step marker
+  std::uint64_t phases;
 };
 /// Bit of `id` while start() or end() uses the slot. The job's ids never have this bit.
 constexpr std::uint64_t kInUse = 1ULL << 63;
@@ -168,14 +181,15 @@ int push(Domain& domain, const Annotation& a) {
   Marker marker;
   if ((mode & kNvtxSteps) != 0) {
     marker = find_marker(a);
-    if (marker.is_step) {
+    if (t->open_calls >= spool::kMaxOpenCalls) marker.phases = 0;  // the range is lost, and its pop ends no phase
+    if (marker.is_step || marker.phases != 0) {
       name = name_of(a);
       now = ticks();
       marker_begins(marker, now, name);
-      mode = recorder::mode();  // the boundary may have opened or closed a window
+      mode = recorder::mode();
     }
   }
-  if (!recording(mode, marker.is_any())) return push_placeholder(*t, domain, marker.is_step, name);
+  if (!marker.is_recorded(mode)) return push_placeholder(*t, domain, marker, name);
   const std::uint8_t level = next_level(*t, domain.id);
   if (name == 0) name = name_of(a);
   Event* const open = recorder::open_call(*t);
@@ -184,8 +198,10 @@ int push(Domain& domain, const Annotation& a) {
     return level;
   }
   describe(*open, HookId::kNvtxRange, domain, a, name);
+  if (marker.is_phase()) open->flags |= kPhase;
   open->nvtx.reserved[0] = marker.is_step ? kIsMarker : 0;
   open->nvtx.reserved[1] = level;
+  open->nvtx.reserved2 = marker.phases;
   begin_at(*open, now != 0 ? now : ticks());
   return level;
 }
@@ -204,6 +220,7 @@ int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count) {
     Event& open = t->open[i];
     if (!is_range(open, domain.id)) continue;
     const bool is_marker = (open.nvtx.reserved[0] & kIsMarker) != 0;
+    const std::uint64_t phases = open.nvtx.reserved2;
     const StringId name = open.name;
     const int level = open.nvtx.reserved[1];
     if (open.hook == HookId::kNone) {
@@ -213,11 +230,12 @@ int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count) {
       if (Event* const slot = recorder::next_slot(*t)) {
         recorder::copy_ended(*slot, open, now);
         slot->nvtx.reserved[0] = slot->nvtx.reserved[1] = 0;
+        slot->nvtx.reserved2 = 0;
         recorder::publish(*t);
       }
       recorder::discard(*t, open);
     }
-    if (is_marker) marker_ended(now, name);
+    if (is_marker || phases != 0) marker_ended(is_marker, phases, now, name);
     return level;
   }
   return NVTX_NO_PUSH_POP_TRACKING;
@@ -238,7 +256,8 @@ void mark(Domain& domain, const Annotation& a) {
       mode = recorder::mode();
     }
   }
-  if (!recording(mode, marker.is_any())) return;
+  marker.phases = 0;  // a phase is a range
+  if (!marker.is_recorded(mode)) return;
   if (now == 0) now = ticks();
   Event event;
   describe(event, HookId::kNvtxMark, domain, a, name_of(a));
@@ -259,26 +278,28 @@ nvtxRangeId_t start(Domain& domain, const Annotation& a) {
   Marker marker;
   if ((mode & kNvtxSteps) != 0) {
     marker = find_marker(a);
-    if (marker.is_step) {
+    if (marker.is_step || marker.phases != 0) {
       marker_name = name_of(a);
       now = ticks();
       marker_begins(marker, now, marker_name);
       mode = recorder::mode();
     }
   }
-  const bool recorded = recording(mode, marker.is_any());
+  const bool recorded = marker.is_recorded(mode);
   if (!recorded && marker_name == 0) return 0;
   std::uint64_t id = 0;
   StartedRange* const range = take_range(id);
   if (range == nullptr) {
+    if (marker.phases != 0) session::phases_end(marker.phases, now);
     recorder::detail::count_lost_open_call();
     return 0;
   }
   range->event = recorded ? recorder::take_pending() : nullptr;
-  range->marker = marker_name;
+  range->marker = marker.is_step ? marker_name : 0;
+  range->phases = marker.phases;
   if (range->event != nullptr) {
     describe(*range->event, HookId::kNvtxRange, domain, a, name_of(a));
-    range->event->flags = kStartEnd;
+    range->event->flags = marker.is_phase() ? kStartEnd | kPhase : kStartEnd;
     range->event->nvtx.start_tid = t->tid.load(std::memory_order_relaxed);
     begin_at(*range->event, now != 0 ? now : ticks());
   }
@@ -294,6 +315,7 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
   const Ticks now = ticks();
   Event* const slot = range.event;
   const StringId marker = range.marker;
+  const std::uint64_t phases = range.phases;
   range.id.store(0, std::memory_order_release);
   spool::Thread* const t = recorder::this_thread();
   if (slot != nullptr) {
@@ -303,7 +325,7 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
     if (t != nullptr) recorder::commit(*t, event);
     recorder::release_pending(slot);
   }
-  if (marker != 0 && t != nullptr) marker_ended(now, marker);
+  if ((marker != 0 || phases != 0) && t != nullptr) marker_ended(marker != 0, phases, now, marker);
 }
 
 }  // namespace profshim::nvtx

@@ -1,5 +1,5 @@
-// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for the
-// range, so that its pop does not end a recorded range.
+// A range that begins outside windows is never recorded, unless it makes a phase. A placeholder (open call with hook
+// kNone) stands for the range, so that its pop does not end a recorded range.
 #pragma once
 
 #include <cstddef>

@@ -75,13 +75,14 @@ void describe(const void* record_function, const char* name, Event& event) {
   }
 }
 
-void open(const void* record_function, HookId hook, const char* name) {
+void open(const void* record_function, HookId hook, const char* name, std::uint8_t flags = 0) {
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return recorder::lose_event(recorder::kTorch);
   Event* const event = recorder::open_call(*thread);
   if (event == nullptr) return;
   *event = Event{};
   event->hook = hook;
+  event->flags = flags;
   event->name = *name != 0 ? recorder::intern_literal(name) : 0;
   event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
   describe(record_function, name, *event);
@@ -134,14 +135,21 @@ void close_pending(const void* record_function) {
 
 bool makes_steps() { return recorder::mode_has(kTorchSteps); }
 
-void note_step_begin(const char* name) {
-  if (!makes_steps() || !session::may_be_marker(*name)) return;
-  session::torch_range_begins(name, ticks());
+/// Returns the flags of the range's event.
+std::uint8_t note_marker_begin(const char* name) {
+  if (!makes_steps() || !session::may_be_marker(*name)) return 0;
+  const Ticks now = ticks();
+  session::torch_range_begins(name, now);
+  const std::uint64_t phases = session::phases_of(name, PhaseSource::kTorch);
+  if (phases != 0) session::phases_begin(phases, now);
+  return session::makes_phase(phases) ? kPhase : 0;
 }
 
 /// `now`: end of the recorded range, which take_over() must not count a second time.
-void note_step_end(const char* name, Ticks now) {
+void note_marker_end(const char* name, Ticks now) {
   if (!makes_steps() || !session::may_be_marker(*name)) return;
+  if (const std::uint64_t phases = session::phases_of(name, PhaseSource::kTorch); phases != 0)
+    session::phases_end(phases, now);
   session::torch_range_ended(name, now);
 }
 
@@ -171,8 +179,8 @@ std::unique_ptr<ObserverContext> on_begin(const void* record_function) {
     const char* const name = name_of(record_function);
     if (recorder::mode() == 0) activate_process(name, name);
     if (name != nullptr) {
-      note_step_begin(name);
-      if (recording()) open(record_function, hook_of(scope), name);
+      const std::uint8_t flags = note_marker_begin(name);
+      if (recording() || flags != 0) open(record_function, hook_of(scope), name, flags);
     }
   } else {
     if (recorder::mode() == 0) activate_process(nullptr, name_of(record_function));
@@ -193,7 +201,7 @@ void on_end(const void* record_function, ObserverContext*) {
     const bool was_here = close(record_function, now);
     if constexpr (scope == Scope::kUser) {
       if (!was_here) close_pending(record_function);
-      if (const char* const name = name_of(record_function)) note_step_end(name, now);
+      if (const char* const name = name_of(record_function)) note_marker_end(name, now);
     }
   }
   errno = saved_errno;

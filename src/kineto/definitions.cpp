@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "profshim/json.h"
+#include "profshim/spec.h"
 
 namespace profshim::kineto {
 namespace {
@@ -73,6 +74,10 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
     case Kind::kModule:
       modules_.push_back({name, static_cast<std::uint64_t>(d.v[0]), static_cast<std::uint64_t>(d.v[1]),
                           static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
+      break;
+    case Kind::kPhase:
+      phases_.push_back({d.id, name, text_of(view, d.text), d.v[0] == static_cast<std::int64_t>(PhaseSource::kTorch),
+                         std::max<std::int64_t>(d.v[1], 0)});
       break;
     case Kind::kDevice:  // DeviceArgs reads these
     case Kind::kNone:

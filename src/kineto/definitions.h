@@ -31,6 +31,14 @@ struct Module {
   std::uint64_t base = 0;    // address of the file's first byte
 };
 
+/// A phase of the spec.
+struct Phase {
+  std::uint32_t id = 0;
+  std::string_view name, pattern;
+  bool of_torch = false;    // ranges of PyTorch, not of NVTX
+  std::int64_t max_ns = 0;  // 0 = no limit
+};
+
 /// Returned texts live as long as the View.
 class Definitions {
  public:
@@ -44,6 +52,7 @@ class Definitions {
   std::string_view stream_name(std::uint32_t device, std::uint32_t stream) const;
   const std::map<std::uint32_t, Communicator>& communicators() const { return communicators_; }
   const std::vector<Module>& modules() const { return modules_; }
+  const std::vector<Phase>& phases() const { return phases_; }
   struct Problem {
     std::string_view source, sentence;
   };
@@ -72,6 +81,7 @@ class Definitions {
   std::map<std::uint32_t, Communicator> communicators_;
   Names datatypes_, reductions_, domains_, categories_, thread_names_, stream_names_;
   std::vector<Module> modules_;
+  std::vector<Phase> phases_;
   std::vector<Problem> problems_;
   std::set<std::pair<std::string_view, std::string_view>> known_problems_;
   std::vector<JsonMember> json_members_;

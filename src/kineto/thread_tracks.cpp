@@ -6,6 +6,7 @@
 #include "kineto/args/torch_memory_args.h"
 #include "metadata_event.h"
 #include "slice_order.h"
+#include "start_thread.h"
 #include "trace/schema.h"
 
 namespace profshim::kineto {
@@ -25,12 +26,6 @@ Category category_of(HookId hook) {
   const bool is_range = hook == HookId::kTorchRange || is_rpc(hook);
   if (layer == Layer::kTorch) return is_range ? Category::kUserAnnotation : Category::kCpuOp;
   return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
-}
-
-std::int64_t start_tid(const Event& range) {
-  if (is_rpc(range.hook)) return static_cast<std::int64_t>(range.rpc.began_on);
-  return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
-                                                 : std::int64_t{range.nvtx.start_tid};
 }
 
 void write_with_id(TraceWriter& out, TraceEvent& e, std::uint64_t id) {
@@ -126,6 +121,7 @@ void ThreadTracks::write_event(TraceWriter& out, const Event& event, Track& trac
   e.pid = window_.view.header().pid;
   e.begin_ns = window_.clock.unix_ns(event.begin);
   const std::int64_t end_ns = std::max(e.begin_ns, window_.clock.unix_ns(event.end));
+  e.more_args = window_.phases.args_at(track.key, event.begin);
   const bool is_api = event.hook == HookId::kCudaApi;
   if (is_api) {
     device_tracks_.describe_call(event, e);
@@ -165,7 +161,7 @@ void ThreadTracks::write_torch_op(TraceWriter& out, TraceEvent& e, const Event& 
     e.args = torch_comms_args_.of(event, collective->work);
     out.write(e);
   }
-  e.args = {};
+  e.args = e.more_args = {};
   e.category = Category::kFwdBwd;
   e.name = schema::category::kFwdBwd;
   for (const char phase : {'s', 'f'}) {
@@ -190,6 +186,7 @@ void ThreadTracks::write_memory(TraceWriter& out, const Event& event, std::int64
   e.begin_ns = window_.clock.unix_ns(event.begin);
   add_memory_args(event, args);
   e.args = args.all();
+  e.more_args = window_.phases.args_at(key, event.begin);
   out.write(e);
 }
 
@@ -231,7 +228,7 @@ void ThreadTracks::write_async(TraceWriter& out, TraceEvent& e, const Event& eve
   e.phase = 'e';
   e.tid = shown_tid(key);
   e.begin_ns = end_ns;
-  e.args = {};
+  e.args = e.more_args = {};
   out.write(e);
 }
 

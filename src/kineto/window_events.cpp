@@ -16,10 +16,6 @@ constexpr double kSecondNs = 1e9;
 
 bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
 
-std::int64_t thread_key(const ApiArgs& api) {
-  return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
-}
-
 }  // namespace
 
 WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const WindowTraceOptions& options)
@@ -31,7 +27,8 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
       device(v),
       nccl_tasks(v),
       annotations(v),
-      collectives(v) {
+      collectives(v),
+      phases(v, definitions) {
   if (!options.only) {
     end = window.end.load(std::memory_order_acquire);
     ended_by = window.ended_by.load(std::memory_order_acquire);
@@ -68,6 +65,7 @@ void WindowEvents::read_steps() {
 void WindowEvents::gather(const WindowTraceOptions& options) {
   const Ticks until = end == 0 ? ~Ticks{0} : end;
   OpenCalls open(view, begin, until);  // before the runs: see OpenCalls
+  if (phases.any_defined()) add_open_phases(until);
   const auto add_run = [this, until](const spool::Run& run) {
     continuations.add(run);
     if (run.header->tid == spool::kDeviceTid)
@@ -84,10 +82,20 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   if (end == 0) end = latest_moment();
   steps.set_window_end(end, ended_by == spool::WindowEnd::kSchedule);
   add_unfinished(open);
+  phases.finish(begin, end, ended_by == spool::WindowEnd::kExit || ended_by == spool::WindowEnd::kNone,
+                clock.ticks_per_ns());
   if (!device.empty()) gather_device_activity(span);
 }
 
+// A phase may begin before the window.
+void WindowEvents::add_open_phases(Ticks until) {
+  OpenCalls(view, 1, until).for_each(view.header().pid, [this](std::int64_t tid, const Event& call) {
+    if ((call.flags & kPhase) != 0) phases.add_open(tid, call);
+  });
+}
+
 bool WindowEvents::is_unwanted(const Event& e) const {
+  if ((e.flags & kPhase) != 0) return false;
   const bool is_range = e.hook == HookId::kTorchRange || e.hook == HookId::kNvtxRange;
   if (is_range && !steps.empty() && view.string(e.name).starts_with(schema::name::kStepStart)) return true;
   const spool::SpoolHeader& h = view.header();
@@ -99,6 +107,7 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
   ThreadEvents& thread = threads[run.header->tid];
   if (thread.name.empty()) thread.name.assign(run.header->name, strnlen(run.header->name, sizeof run.header->name));
   for (const Event& e : std::span(run.events, run.count)) {
+    if ((e.flags & kPhase) != 0 && e.begin < until && e.end > begin) phases.add(run.header->tid, e);
     if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation || is_unwanted(e)) continue;
     if (e.hook == HookId::kNcclTask) {
       nccl_tasks.add(e);

@@ -14,6 +14,7 @@
 #include "kineto/joins/nccl_tasks.h"
 #include "kineto/joins/torch_collectives.h"
 #include "kineto/joins/torch_links.h"
+#include "kineto/phases/phase_marks.h"
 #include "open_calls.h"
 #include "profshim/window_trace.h"
 #include "window_steps.h"
@@ -27,6 +28,10 @@ struct ThreadEvents {
 
 /// If a tid is unknown, kRawThreads plus CUPTI's thread number replaces it.
 inline constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
+
+inline std::int64_t thread_key(const ApiArgs& api) {
+  return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
+}
 
 class WindowEvents {
  public:
@@ -52,6 +57,7 @@ class WindowEvents {
   DeviceAnnotations annotations;
   TorchLinks torch_links;
   TorchCollectives collectives;
+  PhaseMarks phases;
   Ticks memory_until = ~Ticks{0};  // kTorchMemory from then on is left out (limits.memory_entries)
   std::uint64_t memory_left_out = 0;
   bool only_life_cycle = true;  // has only steps and calls such as MPI_Init
@@ -68,6 +74,7 @@ class WindowEvents {
   void gather_api_calls(const WindowSpan& span);
   void gather_device_activity(const WindowSpan& span);
   void add_unfinished(OpenCalls& open);
+  void add_open_phases(Ticks until);
   void note_kind(HookId hook);
   Ticks latest_moment() const;
   void order_threads();

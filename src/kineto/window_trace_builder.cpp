@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kineto/device/device_tracks.h"
+#include "kineto/phases/phase_tracks.h"
 #include "kineto/stacks/call_stacks.h"
 #include "kineto/stacks/folded_stacks.h"
 #include "metadata_event.h"
@@ -115,6 +116,7 @@ bool WindowTraceBuilder::write(ByteSink& sink, const std::function<void()>& on_p
   };
   ThreadTracks(window, impl_->stacks, device_tracks).write(out, count_written);
   if (!window.device.empty()) device_tracks.write(out, count_written);
+  PhaseTracks(window).write(out);
   write_window_end(out, window);
   const bool whole = out.finish();
   window.summary.events = out.events();

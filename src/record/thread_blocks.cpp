@@ -68,10 +68,25 @@ Thread* claim_block(std::int32_t tid, const char* name) {
 
 }  // namespace
 
+namespace {
+
+/// The end of a phase is always seen: here its thread ends.
+void end_open_phases(Thread& t) {
+  for (std::uint32_t i = t.open_calls; i-- > 0;) {
+    Event& call = t.open[i];
+    if (call.begin == 0 || (call.flags & kPhase) == 0) continue;
+    call.flags |= kUnfinished;
+    end(t, call);
+  }
+}
+
+}  // namespace
+
 void on_thread_end(void* block) {
   auto* const t = static_cast<Thread*>(block);
   if (detail::this_thread != t || detail::mode.load(std::memory_order_relaxed) == 0) return;
   detail::this_thread = nullptr;
+  end_open_phases(*t);
   leave_rest(*t);
   for (Event& call : t->open) call.begin = 0;
   t->open_calls = 0;

@@ -15,6 +15,7 @@
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/ending_signals.h"
+#include "session/phases/phases.h"
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"
 #include "session/write/closing_report.h"
@@ -132,6 +133,7 @@ void set_up_steps(State& s) {
   if (s.spec.steps.source == StepSource::kKernel) {
     s.kernel_names = std::make_unique<KernelNames>(s.spec.steps.pattern);
   }
+  define_phases(s);
   s.epoch_prefix = glob_literal_prefix(s.spec.steps.epoch);
 }
 
@@ -147,7 +149,7 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
   if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
-  if (!spec.steps.epoch.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;
+  if (!spec.steps.epoch.empty() || !spec.phases.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;
   return bits;
 }
 

@@ -74,12 +74,18 @@ Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   return rank;
 }
 
+bool records(const Spec& spec, const Rank& rank) {
+  return spec.ranks.select.selects(rank) ||
+         std::any_of(spec.phases.begin(), spec.phases.end(),
+                     [&](const PhaseSpec& phase) { return phase.has_windows && is_selected(spec, phase, rank); });
+}
+
 bool is_first_selected(const Spec& spec, const Rank& rank, int from) {
   for (int r = from; r < rank.rank; ++r) {
     Rank other;
     other.rank = r;
     other.world_size = rank.world_size;
-    if (spec.ranks.select.selects(other)) return false;
+    if (records(spec, other)) return false;
   }
   return true;
 }
@@ -102,7 +108,7 @@ bool is_rank_selected(const Spec& spec, const Rank& rank) {
                 spec.ranks.select.text().c_str(), outside, rank.world_size - 1);
     }
   }
-  return spec.ranks.select.selects(rank);
+  return records(spec, rank);
 }
 
 }  // namespace profshim::session

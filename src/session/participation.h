@@ -10,6 +10,8 @@ LoadedSpec load_own_spec();
 void report_problems(const LoadedSpec& loaded, const Rank& rank);
 void set_up_log(const Spec& spec);
 bool is_process_selected(const Spec& spec);
+/// True if the spec selects the rank for windows of steps or of a phase.
+bool records(const Spec& spec, const Rank& rank);
 /// Warns if the process has no rank, or the spec names a rank that the job lacks.
 bool is_rank_selected(const Spec& spec, const Rank& rank);
 /// If ranks.source names a variable, MPI's rank is ignored.

@@ -140,7 +140,8 @@ void activate(const Rank& rank, Ticks began) {
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
     const bool stacks = (s->spec.with_stack || s->spec.native_stack) && call_stack::prepare(s->spec);
-    recorder::set_mode(mode_bits(s->spec) | s->rule.load()->mode_bits() | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
+    recorder::set_mode(
+        mode_bits(s->spec) | s->rule.load()->mode_bits() | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
     if (s->finder != nullptr) {
       s->finder->begin();
     } else if (s->rule.load()->at_end) {
@@ -184,7 +185,7 @@ void report_never_activated(const char* library) {
     set_up_log(loaded.spec);
     report_problems(loaded, rank);
     if (!loaded.ok() || !loaded.enabled || !is_process_selected(loaded.spec)) return;
-    if (rank.rank >= 0 && !(loaded.spec.ranks.select.selects(rank) && is_first_selected(loaded.spec, rank))) return;
+    if (rank.rank >= 0 && !(records(loaded.spec, rank) && is_first_selected(loaded.spec, rank))) return;
     log::line(LogLevel::kWarn,
               "nothing was recorded: %s is loaded, but this process showed neither a rank nor a step before it ended; "
               "to see why, run  profshim doctor -- %s",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launch_environment.h"
+#include "participation.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/device.h"
@@ -23,7 +24,7 @@ std::uint64_t recording_here(const State& s) {
     Rank other;
     other.rank = r;
     other.world_size = s.rank.world_size;
-    selected += s.spec.ranks.select.selects(other) ? 1 : 0;
+    selected += records(s.spec, other) ? 1 : 0;
   }
   const auto here = static_cast<std::uint64_t>(std::max(1, s.rank.local_world_size));
   return std::clamp<std::uint64_t>(selected, 1, here);

@@ -21,6 +21,7 @@
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
+#include "session/phases/phases.h"
 #include "session/steps/step_rule.h"
 #include "session/write/cpu_use.h"
 #include "session/write/event_costs.h"
@@ -86,6 +87,7 @@ struct State {
   StepsSeen steps;
   std::atomic<const StepRule*> rule{nullptr};
   std::string epoch_prefix;
+  std::vector<PhaseRule> phase_rules;  // constant once the recording has begun
   bool in_profiler_range = false;
   PresentStep present_step;
   std::atomic<Search> search{Search::kOver};

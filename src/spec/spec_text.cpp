@@ -10,14 +10,14 @@ std::string Spec::to_toml() const {
   std::string out = "version = 1\n";
   std::string_view table;
   for (const spec::KeyRow& row : spec::key_rows()) {
-    if (!row.print) continue;
+    if (!row.print || (row.key == "phase" && phases.empty())) continue;
     // A file may have a list of steps or a cycle, not both.
     if (!schedule.steps.empty() && spec::is_cycle_key(row.key)) continue;
     if (spec::table_of(row.key) != table) {
       table = spec::table_of(row.key);
       out += "\n[" + std::string(table) + "]\n";
     }
-    out += row.key.substr(table.size() + 1) + " = " + row.print(*this) + "\n";
+    out += (table.empty() ? row.key : row.key.substr(table.size() + 1)) + " = " + row.print(*this) + "\n";
   }
   return out;
 }

@@ -249,6 +249,18 @@ inline constexpr std::string_view kStolenPath = "cpu.stolen_us";
 inline constexpr std::string_view kCpusPath = "cpu.cpus";
 }  // namespace cpu
 
+/// "phase": {…}, in the trace of a phase's window.
+namespace phase {
+inline constexpr std::string_view kKey = "phase";
+inline constexpr std::string_view kNamePath = "phase.name";
+inline constexpr std::string_view kName = "name";
+inline constexpr std::string_view kOccurrence = "occurrence";  // counts from 0 over the run
+inline constexpr std::string_view kStep = "step";              // in which the window began
+inline constexpr std::string_view kFirstTick = "first_tick";
+inline constexpr std::string_view kTicks = "ticks";
+inline constexpr std::string_view kUnclosed = "unclosed";  // true: the end of the phase was not seen
+}  // namespace phase
+
 namespace merged {
 inline constexpr std::string_view kKey = "merged";
 inline constexpr std::string_view kPathStart = "merged.";
@@ -386,6 +398,13 @@ inline constexpr std::string_view kDomain = "domain";
 inline constexpr std::string_view kNvtxCategory = "category";
 inline constexpr std::string_view kPayload = "payload";
 inline constexpr std::string_view kColor = "color";
+// Phases. On other events: the innermost phase around the event or its launch, and the phases around that.
+inline constexpr std::string_view kPhase = "phase";
+inline constexpr std::string_view kOuterPhases = "outer phases";
+inline constexpr std::string_view kRange = "range";        // name of the range that makes the phase
+inline constexpr std::string_view kThread = "thread";      // of the range
+inline constexpr std::string_view kUnclosed = "unclosed";  // true: its end was not seen
+inline constexpr std::string_view kStarted = "started";    // false: it began before the window
 // Step marks, totals, track names.
 inline constexpr std::string_view kStepIndex = "index";
 inline constexpr std::string_view kOpCount = "Op count";
@@ -419,6 +438,7 @@ inline constexpr std::string_view kCudaEvent = "cuda_event";
 inline constexpr std::string_view kOverhead = "overhead";
 inline constexpr std::string_view kAc2g = "ac2g";
 inline constexpr std::string_view kFwdBwd = "fwdbwd";
+inline constexpr std::string_view kPhase = "phase";
 inline constexpr std::string_view kRankFlow = "rank_flow";
 // Read from Kineto's traces.
 inline constexpr std::string_view kGlowRuntime = "glow_runtime";
@@ -533,6 +553,8 @@ constexpr std::string_view category_name(Category of) {
       return category::kAc2g;
     case Category::kFwdBwd:
       return category::kFwdBwd;
+    case Category::kPhase:
+      return category::kPhase;
     case Category::kRankFlow:
       return category::kRankFlow;
   }

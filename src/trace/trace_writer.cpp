@@ -89,11 +89,12 @@ char* argument(char* at, const Arg& arg, bool first) {
   return number(at, std::get<std::uint64_t>(arg.value));
 }
 
-char* arguments(char* at, std::span<const Arg> args) {
+char* arguments(char* at, std::span<const Arg> args, std::span<const Arg> more) {
   at = event_key<schema::event::kArgs>(at);
   *at++ = '{';
   const char* const start = at;
   for (const Arg& arg : args) at = argument(at, arg, at == start);
+  for (const Arg& arg : more) at = argument(at, arg, at == start);
   *at++ = '}';
   return at;
 }
@@ -178,8 +179,9 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
       at = timestamp(pid_and_tid(at, event), begin);
       break;
   }
-  if (!event.args.empty() || event.phase == schema::phase::kMetadata || event.phase == schema::phase::kCounter)
-    at = arguments(at, event.args);
+  const bool has_args = !event.args.empty() || !event.more_args.empty();
+  if (has_args || event.phase == schema::phase::kMetadata || event.phase == schema::phase::kCounter)
+    at = arguments(at, event.args, event.more_args);
   *at++ = '}';
   return at;
 }
@@ -187,11 +189,13 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
 std::size_t room_for(const TraceEvent& event) {
   std::size_t text = event.name.size() + event.pid_text.size() + event.tid_text.size() + event.other_category.size();
   std::size_t room = kEventRoom;
-  for (const Arg& arg : event.args) {
-    room += kArgRoom;
-    text += arg.key.size();
-    if (const auto* value = std::get_if<std::string_view>(&arg.value)) text += value->size();
-    if (const auto* json = std::get_if<RawJson>(&arg.value)) room += json->text.size();
+  for (const std::span<const Arg> args : {event.args, event.more_args}) {
+    for (const Arg& arg : args) {
+      room += kArgRoom;
+      text += arg.key.size();
+      if (const auto* value = std::get_if<std::string_view>(&arg.value)) text += value->size();
+      if (const auto* json = std::get_if<RawJson>(&arg.value)) room += json->text.size();
+    }
   }
   return room + kWorstEscape * text;
 }

@@ -16,7 +16,9 @@ struct ManifestWindow {
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
-  std::string stacks = {};  // file of call stacks (output.export), or "failed: ..."; "" = none
+  std::string phase = {};       // "" = a window of steps
+  std::int64_t occurrence = 0;  // of the phase
+  std::string stacks = {};      // file of call stacks (output.export), or "failed: ..."; "" = none
 };
 struct Manifest {
   Rank rank;

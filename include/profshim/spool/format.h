@@ -16,7 +16,7 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 7;
+inline constexpr std::uint32_t kFormatVersion = 8;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -73,6 +73,8 @@ enum class DefinitionKind : std::uint32_t {
   kStream,        // id = stream; name = from NVTX or ""; v = {device, context, priority, flags}
   kModule,  // name = path of a mapped file; v = {begin and end address of its code, file offset of that code, address
             // of the file's first byte}
+  kPhase,   // id = its place in the spec, from 1; name; text = pattern of its ranges; v = {source (PhaseSource),
+           // max_seconds in nanoseconds or 0}
 };
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
@@ -110,9 +112,12 @@ struct Window {
   std::uint64_t threadless_before;           // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
   std::uint32_t epoch;
-  std::uint32_t reserved;
+  std::uint32_t phase;              // of a phase's window: Definition id (kPhase); 0 = a window of steps
   std::atomic<std::uint64_t> file;  // inode of its trace, set just before the trace gets its name; else 0
-  std::uint64_t reserved_2[2];
+  // Of a phase's window, with first_mark = kNoMark and end_mark = ticks before its first:
+  std::int64_t step;         // number of the step in which it began; kNoStepNumber = unknown
+  std::uint32_t occurrence;  // 0, 1, ... over the run
+  std::uint32_t ticks;       // begun in the window
 };
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;

@@ -24,6 +24,7 @@ enum class Category : std::uint8_t {
   kOverhead,
   kAc2g,      // flows from launches to device activity
   kFwdBwd,    // flows from operators to backward functions
+  kPhase,     // occurrences of the spec's phases
   kRankFlow,  // flows between ranks in merged traces: messages, requests, collectives
 };
 
@@ -51,6 +52,7 @@ struct TraceEvent {
   std::uint64_t id = 0;          // phases b, n, e, s, t, f
   char scope = 't';              // phase i only: t, p, g (thread, process, global)
   std::span<const Arg> args;
+  std::span<const Arg> more_args;  // behind `args`
 };
 
 }  // namespace profshim

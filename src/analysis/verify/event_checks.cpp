@@ -33,6 +33,7 @@ bool is_known_category(std::string_view category) {
                                          schema::category::kAc2g,
                                          schema::category::kFwdBwd,
                                          schema::category::kRankFlow,
+                                         schema::category::kPhase,
                                          schema::category::kGlowRuntime,
                                          schema::category::kHpuOp,
                                          schema::category::kCollectiveComm,

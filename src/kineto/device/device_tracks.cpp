@@ -58,6 +58,10 @@ void DeviceTracks::describe_call(const Event& call, TraceEvent& slice) {
   slice.args = args_.of_call(call, id);
 }
 
+std::span<const Arg> DeviceTracks::phases_of(const Event& call) const {
+  return window_.phases.args_at(thread_key(call.api), call.begin);
+}
+
 std::uint32_t DeviceTracks::position_of(const Event& call, std::uint32_t& hint) const {
   return window_.device.launches().find(call.api.correlation, hint);
 }
@@ -171,6 +175,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
   context.duration_ns = e.duration_ns;
   if (call != nullptr) {
     context.step = window_.steps.number_at(call->begin);
+    e.more_args = phases_of(*call);
     context.external_id = window_.torch_links.external_id_of_call(position_of(*call, hint));
   }
   if (const Event* const operation = join_operation(activity, call, e.name)) {
@@ -201,9 +206,10 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, 
     e.category = Category::kCudaSync;
     e.name = names_.of(*sync);
     e.args = args_.of_sync(*sync, key.device);
+    const Event* const call = window_.device.call_of(*sync, hint);
+    if (call != nullptr) e.more_args = phases_of(*call);
     write_in_track(out, e, *sync, track);
-    const bool has_call = window_.device.call_of(*sync, hint) != nullptr;
-    if (has_arrow(*sync) && has_call) write_arrow_end(out, e, sync->gpu.correlation);
+    if (has_arrow(*sync) && call != nullptr) write_arrow_end(out, e, sync->gpu.correlation);
   }
 }
 
@@ -229,6 +235,7 @@ void DeviceTracks::write_memory(TraceWriter& out) {
     e.tid = call != nullptr && call->api.tid > 0 ? std::int64_t{call->api.tid} : e.pid;
     e.begin_ns = window_.clock.unix_ns(memory->begin);
     e.args = args_.of_memory(*memory);
+    if (call != nullptr) e.more_args = phases_of(*call);
     out.write(e);
     written_();
   }

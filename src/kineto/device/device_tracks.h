@@ -43,6 +43,7 @@ class DeviceTracks {
   void write_overheads(TraceWriter& out);
   void write_memory(TraceWriter& out);
   void write_in_track(TraceWriter& out, TraceEvent& slice, const Event& event, Track& track);
+  std::span<const Arg> phases_of(const Event& call) const;
   std::uint32_t position_of(const Event& call, std::uint32_t& hint) const;
   void set_times(TraceEvent& slice, const Event& event) const;
 

@@ -149,20 +149,24 @@ std::vector<std::string> ranges_of_ranks(const Spec& spec) {
   for (const StepPattern& pattern : rule->patterns) ranges.push_back(pattern.pattern);
   if (must_be_found(spec)) ranges.insert(ranges.end(), std::begin(kTraining), std::end(kTraining));
   if (!spec.steps.epoch.empty()) ranges.push_back(spec.steps.epoch);
+  for (const PhaseSpec& phase : spec.phases) {
+    if (phase.ranges_of.source == PhaseSource::kTorch) ranges.push_back(phase.ranges_of.pattern);
+  }
   return ranges;
 }
 
+void allow_marker_prefix(std::string_view prefix) {
+  if (prefix.empty()) {
+    for (std::atomic<std::uint64_t>& word : detail::marker_first_bytes) word = ~std::uint64_t{0};
+    return;
+  }
+  const auto first = static_cast<unsigned char>(prefix.front());
+  detail::marker_first_bytes[first / 64].fetch_or(std::uint64_t{1} << (first % 64));
+}
+
 void allow_marker_first_bytes(const StepRule& rule, const std::string& epoch) {
-  const auto allow = [](std::string_view prefix) {
-    if (prefix.empty()) {
-      for (std::atomic<std::uint64_t>& word : detail::marker_first_bytes) word = ~std::uint64_t{0};
-      return;
-    }
-    const auto first = static_cast<unsigned char>(prefix.front());
-    detail::marker_first_bytes[first / 64].fetch_or(std::uint64_t{1} << (first % 64));
-  };
-  for (const StepPattern& pattern : rule.patterns) allow(pattern.prefix);
-  if (!epoch.empty()) allow(glob_literal_prefix(epoch));
+  for (const StepPattern& pattern : rule.patterns) allow_marker_prefix(pattern.prefix);
+  if (!epoch.empty()) allow_marker_prefix(glob_literal_prefix(epoch));
 }
 
 }  // namespace profshim::session

@@ -66,6 +66,8 @@ std::vector<std::string> ranges_of_ranks(const Spec& spec);
 const StepPattern* matched_pattern(const StepRule& rule, std::string_view text, MarkerKind kind);
 std::optional<std::int64_t> number_of(const StepRule& rule, const StepPattern& pattern, std::string_view text);
 
+/// Lets ranges whose names begin with `prefix` pass may_be_marker().
+void allow_marker_prefix(std::string_view prefix);
 /// Call before hooks ask may_be_marker() for the ranges of `rule`.
 void allow_marker_first_bytes(const StepRule& rule, const std::string& epoch);
 

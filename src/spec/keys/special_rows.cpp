@@ -6,6 +6,7 @@
 
 #include "row_types.h"
 #include "spec/check/rules.h"
+#include "spec/phase/read_phases.h"
 #include "spec/step_list.h"
 
 namespace profshim::spec {
@@ -21,6 +22,22 @@ KeyRow version_row() {
   return {
       "version", "whole number", "1", "", "version of the spec's own format; required in every file", store, {}, "1",
       {}};
+}
+
+KeyRow phases_row() {
+  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+    return read_phases(value, spec.phases, refusal);
+  };
+  auto print = [](const Spec& spec) { return phases_to_toml(spec.phases); };
+  return {"phase",
+          "list of tables",
+          "tables of name, nvtx or torch, mode, max_seconds, ranks, steps, schedule, limits",
+          "",
+          "named parts of the job ([[phase]]): ranges of NVTX or PyTorch that mark events, or have traces of their own",
+          store,
+          print,
+          {},
+          {}};
 }
 
 KeyRow include_files_row() {

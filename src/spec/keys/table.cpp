@@ -43,6 +43,7 @@ std::string check_ranks(const std::string& text) {
 std::vector<KeyRow> file_keys() {
   return {
       version_row(),
+      phases_row(),
       include_files_row(),
       include_combine_row(),
   };

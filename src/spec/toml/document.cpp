@@ -47,7 +47,7 @@ class Walk {
     for (const auto& [key, value] : document.as_table()) {
       if (is_table(key)) {
         table(key, value);
-      } else if (value.is_table() || is_list_of_tables(value)) {
+      } else if ((value.is_table() || is_list_of_tables(value)) && find_row(key) == nullptr) {
         const std::string_view near = nearest(key, tables_);
         unknown(value, key, key, "unknown table",
                 near.empty() ? known_tables() : "did you mean [" + std::string(near) + "]?");

@@ -15,15 +15,30 @@ Job heat_job(const ScratchFolder& scratch, int ranks, int steps, const std::stri
   return job;
 }
 
-Job epochs_job(const ScratchFolder& scratch, const std::vector<std::string>& arguments, const std::string& spec) {
-  std::vector<std::string> command = {built("tests/apps_nvtx/nvtx_epochs")};
+namespace {
+
+Job nvtx_job(const ScratchFolder& scratch, int ranks, const std::string& program,
+             const std::vector<std::string>& arguments, const std::string& spec) {
+  std::vector<std::string> command = {built("tests/apps_nvtx/" + program)};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  Job job = mpirun(Mpi::kOpenMpi, 1, command);
+  Job job = mpirun(Mpi::kOpenMpi, ranks, command);
   job.folder = scratch.path();
-  job.environment.emplace_back(
-      "PROFSHIM_SPEC",
-      scratch.write("s.toml", "version = 1\n" + spec + "[output]\nfolder = \"traces\"\ngzip = false\n"));
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("s.toml", "version = 1\n" + spec));
   return job;
+}
+
+constexpr const char* kOutput = "[output]\nfolder = \"traces\"\ngzip = false\n";
+
+}  // namespace
+
+Job epochs_job(const ScratchFolder& scratch, const std::vector<std::string>& arguments, const std::string& spec) {
+  return nvtx_job(scratch, 1, "nvtx_epochs", arguments, spec + kOutput);
+}
+
+Job phases_job(const ScratchFolder& scratch, int ranks, const std::vector<std::string>& arguments,
+               const std::string& spec) {
+  return nvtx_job(scratch, ranks, "nvtx_phases", arguments,
+                  spec.find("[output]") == std::string::npos ? spec + kOutput : spec);
 }
 
 Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command) {

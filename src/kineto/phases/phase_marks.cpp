@@ -1,0 +1,143 @@
+#include "phase_marks.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "kineto/slice_order.h"
+#include "kineto/start_thread.h"
+#include "profshim/base/glob.h"
+#include "trace/schema.h"
+
+namespace profshim::kineto {
+namespace {
+
+std::int64_t beginning_thread(std::int64_t tid, const Event& range) {
+  const std::int64_t began_on = (range.flags & kStartEnd) != 0 ? start_tid(range) : 0;
+  return began_on != 0 ? began_on : tid;
+}
+
+}  // namespace
+
+void PhaseMarks::add(std::int64_t tid, const Event& range) {
+  ranges_.push_back({beginning_thread(tid, range), range.begin, range.end, range.name,
+                     hook_layer(range.hook) == Layer::kTorch, (range.flags & kUnfinished) != 0});
+}
+
+void PhaseMarks::add_open(std::int64_t tid, const Event& range) {
+  ranges_.push_back(
+      {beginning_thread(tid, range), range.begin, 0, range.name, hook_layer(range.hook) == Layer::kTorch, false});
+}
+
+void PhaseMarks::drop_ended_copies() {
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    return std::tuple(a.tid, a.begin, a.name, b.end) < std::tuple(b.tid, b.begin, b.name, a.end);
+  });
+  const auto is_same = [](const Range& a, const Range& b) {
+    return a.tid == b.tid && a.begin == b.begin && a.name == b.name && (a.end == 0 || b.end == 0);
+  };
+  ranges_.erase(std::unique(ranges_.begin(), ranges_.end(), is_same), ranges_.end());
+}
+
+const std::vector<std::size_t>& PhaseMarks::phases_named(StringId name, bool of_torch) {
+  const auto [at, is_new] = phases_of_name_.try_emplace(std::uint64_t{name} << 1 | (of_torch ? 1 : 0));
+  if (!is_new) return at->second;
+  const std::vector<Phase>& phases = definitions_.phases();
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i].of_torch == of_torch && glob_match(phases[i].pattern, view_.string(name))) at->second.push_back(i);
+  }
+  return at->second;
+}
+
+void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_ns) {
+  drop_ended_copies();
+  for (const Range& range : ranges_) {
+    for (const std::size_t phase : phases_named(range.name, range.of_torch)) {
+      const auto max_ns = static_cast<double>(definitions_.phases()[phase].max_ns);
+      PhaseOccurrence found = whole(range, end, at_exit, static_cast<Ticks>(max_ns * ticks_per_ns));
+      found.phase = phase;
+      if (found.end > begin && found.begin < end) occurrences_.push_back(cut_to(found, begin, end));
+    }
+  }
+  std::stable_sort(occurrences_.begin(), occurrences_.end(), [](const PhaseOccurrence& a, const PhaseOccurrence& b) {
+    return is_before({a.begin, a.end}, {b.begin, b.end});
+  });
+  std::map<std::int64_t, std::vector<const PhaseOccurrence*>> by_thread;
+  for (const PhaseOccurrence& one : occurrences_) by_thread[one.tid].push_back(&one);
+  for (const auto& [tid, of_thread] : by_thread) make_segments(tid, of_thread);
+}
+
+/// `longest` 0 = no limit.
+PhaseOccurrence PhaseMarks::whole(const Range& range, Ticks window_end, bool at_exit, Ticks longest) {
+  PhaseOccurrence found;
+  found.tid = range.tid;
+  found.range = range.name;
+  found.begin = range.begin;
+  found.end = range.end;
+  found.unclosed = range.unfinished;
+  if (range.end == 0) {
+    found.end = window_end;
+    found.unclosed = at_exit;
+    found.ends_later = !at_exit;
+  }
+  if (longest != 0 && found.end > found.begin + longest) {
+    found.end = found.begin + longest;
+    found.unclosed = true;
+    found.ends_later = false;
+  }
+  return found;
+}
+
+PhaseOccurrence PhaseMarks::cut_to(PhaseOccurrence found, Ticks begin, Ticks end) {
+  found.began_before = found.begin < begin;
+  found.ends_later = found.ends_later || found.end > end;
+  if (found.ends_later) found.unclosed = false;
+  found.begin = std::max(found.begin, begin);
+  found.end = std::min(found.end, end);
+  return found;
+}
+
+/// `of_thread`: sorted by begin, outer before inner.
+void PhaseMarks::make_segments(std::int64_t tid, const std::vector<const PhaseOccurrence*>& of_thread) {
+  std::vector<Ticks> moments;
+  for (const PhaseOccurrence* one : of_thread) moments.insert(moments.end(), {one->begin, one->end});
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  std::vector<Segment>& segments = segments_[tid];
+  std::vector<const PhaseOccurrence*> open;
+  std::size_t next = 0;
+  for (const Ticks moment : moments) {
+    std::erase_if(open, [moment](const PhaseOccurrence* one) { return one->end <= moment; });
+    for (; next < of_thread.size() && of_thread[next]->begin == moment; ++next) open.push_back(of_thread[next]);
+    std::vector<std::size_t> phases;
+    for (const PhaseOccurrence* one : open) {
+      if (std::find(phases.begin(), phases.end(), one->phase) == phases.end()) phases.push_back(one->phase);
+    }
+    segments.push_back({moment, args_of(phases)});
+  }
+}
+
+std::span<const Arg> PhaseMarks::args_of(const std::vector<std::size_t>& phases) {
+  if (phases.empty()) return {};
+  std::vector<Arg>& args = args_[phases];
+  if (!args.empty()) return args;
+  args.push_back({schema::arg::kPhase, definitions_.phases()[phases.back()].name});
+  if (phases.size() == 1) return args;
+  std::string& outer = texts_.emplace_back();
+  for (std::size_t i = 0; i + 1 < phases.size(); ++i) {
+    outer += (i == 0 ? "" : ", ") + std::string(definitions_.phases()[phases[i]].name);
+  }
+  args.push_back({schema::arg::kOuterPhases, std::string_view{outer}});
+  return args;
+}
+
+std::span<const Arg> PhaseMarks::args_at(std::int64_t tid, Ticks at) const {
+  if (segments_.empty()) return {};
+  const auto of_thread = segments_.find(tid);
+  if (of_thread == segments_.end()) return {};
+  const std::vector<Segment>& segments = of_thread->second;
+  const auto next = std::upper_bound(segments.begin(), segments.end(), at,
+                                     [](Ticks t, const Segment& segment) { return t < segment.from; });
+  return next == segments.begin() ? std::span<const Arg>{} : std::prev(next)->args;
+}
+
+}  // namespace profshim::kineto

@@ -1,0 +1,73 @@
+// Finds which phases were in progress where and when: events get the phases of their thread at their begin, device
+// activity those of the call that launched it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kineto/definitions.h"
+#include "profshim/spool/view.h"
+#include "profshim/trace/events.h"
+
+namespace profshim::kineto {
+
+/// A range that makes a phase, cut to the window.
+struct PhaseOccurrence {
+  std::size_t phase = 0;  // in Definitions::phases()
+  std::int64_t tid = 0;   // of the thread that began it
+  Ticks begin = 0, end = 0;
+  StringId range = 0;
+  bool unclosed = false;  // its end was not seen
+  bool began_before = false, ends_later = false;
+};
+
+class PhaseMarks {
+ public:
+  PhaseMarks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
+
+  bool any_defined() const { return !definitions_.phases().empty(); }
+  /// `range` has the flag kPhase, and was recorded by the thread `tid`.
+  void add(std::int64_t tid, const Event& range);
+  /// Adds a range that is still open. add() may add it, too, if it ended in between.
+  void add_open(std::int64_t tid, const Event& range);
+  /// Call after the last add(). `at_exit`: ranges that are still open never ended.
+  void finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_ns);
+
+  /// Sorted by begin, longest first.
+  const std::vector<PhaseOccurrence>& occurrences() const { return occurrences_; }
+  std::span<const Arg> args_at(std::int64_t tid, Ticks at) const;
+
+ private:
+  struct Range {
+    std::int64_t tid;
+    Ticks begin, end;  // end 0 = open
+    StringId name;
+    bool of_torch, unfinished;
+  };
+  struct Segment {
+    Ticks from;
+    std::span<const Arg> args;  // until the next segment
+  };
+  static PhaseOccurrence whole(const Range& range, Ticks window_end, bool at_exit, Ticks longest);
+  static PhaseOccurrence cut_to(PhaseOccurrence found, Ticks begin, Ticks end);
+  void drop_ended_copies();
+  const std::vector<std::size_t>& phases_named(StringId name, bool of_torch);
+  void make_segments(std::int64_t tid, const std::vector<const PhaseOccurrence*>& of_thread);
+  std::span<const Arg> args_of(const std::vector<std::size_t>& phases);
+
+  const spool::View& view_;
+  const Definitions& definitions_;
+  std::vector<Range> ranges_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> phases_of_name_;
+  std::vector<PhaseOccurrence> occurrences_;
+  std::unordered_map<std::int64_t, std::vector<Segment>> segments_;  // by thread
+  std::map<std::vector<std::size_t>, std::vector<Arg>> args_;        // by phases, outermost first
+  std::deque<std::string> texts_;
+};
+
+}  // namespace profshim::kineto

@@ -1,0 +1,52 @@
+#include "phases.h"
+
+#include "profshim/base/glob.h"
+#include "session/state.h"
+
+namespace profshim::session {
+namespace {
+
+PhaseRule rule_of(const PhaseSpec::Ranges& ranges, std::uint64_t bit) {
+  return {ranges.source, ranges.pattern, std::string(glob_literal_prefix(ranges.pattern)), bit};
+}
+
+}  // namespace
+
+std::vector<PhaseRule> phase_rules(const Spec& spec, const Rank& rank) {
+  std::vector<PhaseRule> rules;
+  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
+    const PhaseSpec& phase = spec.phases[i];
+    if (!is_selected(spec, phase, rank)) continue;
+    rules.push_back(rule_of(phase.ranges_of, std::uint64_t{1} << i));
+    if (phase.ticks) rules.push_back(rule_of(*phase.ticks, std::uint64_t{1} << (kMostPhases + i)));
+  }
+  return rules;
+}
+
+void define_phases(State& s) {
+  s.phase_rules = phase_rules(s.spec, s.rank);
+  for (const PhaseRule& rule : s.phase_rules) allow_marker_prefix(rule.prefix);
+  for (std::size_t i = 0; i < s.spec.phases.size(); ++i) {
+    const PhaseSpec& phase = s.spec.phases[i];
+    if (!is_selected(s.spec, phase, s.rank)) continue;
+    recorder::define(
+        spool::DefinitionKind::kPhase, static_cast<std::uint32_t>(i + 1), recorder::intern(phase.name),
+        recorder::intern(phase.ranges_of.pattern),
+        {static_cast<std::int64_t>(phase.ranges_of.source), static_cast<std::int64_t>(phase.max_seconds * 1e9)});
+  }
+}
+
+std::uint64_t phases_of(std::string_view text, PhaseSource api) {
+  const State* const s = live();
+  std::uint64_t phases = 0;
+  if (s == nullptr) return phases;
+  for (const PhaseRule& rule : s->phase_rules) {
+    if (rule.api == api && text.starts_with(rule.prefix) && glob_match(rule.pattern, text)) phases |= rule.bit;
+  }
+  return phases;
+}
+
+void phases_begin(std::uint64_t, Ticks) {}
+void phases_end(std::uint64_t, Ticks) {}
+
+}  // namespace profshim::session

@@ -1,0 +1,25 @@
+#include "phase_settings.h"
+#include "spec/step_list.h"
+
+namespace profshim {
+
+std::string_view to_text(PhaseSource source) { return source == PhaseSource::kTorch ? "torch" : "nvtx"; }
+
+Schedule schedule_of(const Spec& spec, const PhaseSpec& phase) {
+  Schedule schedule = spec.schedule;
+  const PhaseSpec::GivenSchedule& given = phase.schedule;
+  for (const spec::CycleSetting& setting : spec::kCycleSettings) {
+    if (given.*setting.given) schedule.*setting.top = *(given.*setting.given);
+  }
+  if (spec::gives_cycle(given)) schedule.steps.clear();
+  if (!given.steps.empty()) schedule.steps = given.steps;
+  if (given.continuous) schedule.continuous = *given.continuous;
+  if (schedule.continuous) spec::merge_adjacent(schedule.steps);
+  return schedule;
+}
+
+bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank) {
+  return (phase.ranks ? *phase.ranks : spec.ranks.select).selects(rank);
+}
+
+}  // namespace profshim

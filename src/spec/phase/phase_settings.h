@@ -1,0 +1,32 @@
+// The settings of a phase that its tables `schedule` and `limits` share with the top level of the spec.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "profshim/spec.h"
+
+namespace profshim::spec {
+
+struct CycleSetting {
+  std::string_view name;
+  std::optional<std::int64_t> PhaseSpec::GivenSchedule::*given;
+  std::int64_t Schedule::*top;
+};
+inline constexpr std::array kCycleSettings = {
+    CycleSetting{"skip_first", &PhaseSpec::GivenSchedule::skip_first, &Schedule::skip_first},
+    CycleSetting{"wait", &PhaseSpec::GivenSchedule::wait, &Schedule::wait},
+    CycleSetting{"warmup", &PhaseSpec::GivenSchedule::warmup, &Schedule::warmup},
+    CycleSetting{"active", &PhaseSpec::GivenSchedule::active, &Schedule::active},
+    CycleSetting{"repeat", &PhaseSpec::GivenSchedule::repeat, &Schedule::repeat},
+    CycleSetting{"skip_first_wait", &PhaseSpec::GivenSchedule::skip_first_wait, &Schedule::skip_first_wait},
+};
+
+inline bool gives_cycle(const PhaseSpec::GivenSchedule& schedule) {
+  for (const CycleSetting& setting : kCycleSettings) {
+    if (schedule.*setting.given) return true;
+  }
+  return false;
+}
+
+}  // namespace profshim::spec

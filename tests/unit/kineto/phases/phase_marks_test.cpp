@@ -1,0 +1,167 @@
+#include "unit/kineto/device/device_fixture.h"
+
+namespace profshim {
+namespace {
+
+using test::DeviceTest;
+using test::kTid;
+using test::Row;
+
+class PhaseMarksTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    define(1, "rollout", "rollout*");
+    define(2, "actor", "actor*", 5000);
+  }
+
+  static void define(std::uint32_t id, const char* name, const char* pattern, std::int64_t max_ns = 0) {
+    recorder::define(spool::DefinitionKind::kPhase, id, recorder::intern(name), recorder::intern(pattern),
+                     {static_cast<std::int64_t>(PhaseSource::kNvtx), max_ns});
+  }
+
+  static Event range(Ticks begin, Ticks end, std::string_view name, std::uint8_t flags = kPhase) {
+    Event e;
+    e.begin = begin;
+    e.end = end;
+    e.hook = HookId::kNvtxRange;
+    e.flags = flags;
+    e.name = recorder::intern(name);
+    return e;
+  }
+  static void commit(const Event& e) { recorder::commit(*recorder::this_thread(), e); }
+  static void call(Ticks at) {
+    Event e;
+    e.begin = at;
+    e.end = at + 10;
+    e.hook = HookId::MPI_Barrier;
+    commit(e);
+  }
+  static std::vector<std::string> phases_of(const std::vector<Row>& rows, std::string_view name) {
+    std::vector<std::string> phases;
+    for (const Row& row : rows) {
+      if (row.name != name || row.category == "phase") continue;
+      const auto inner = row.args.find("phase"), outer = row.args.find("outer phases");
+      phases.push_back((outer == row.args.end() ? "" : outer->second + " > ") +
+                       (inner == row.args.end() ? "-" : inner->second));
+    }
+    return phases;
+  }
+};
+
+TEST_F(PhaseMarksTest, EventsHaveThePhasesOfTheirThread) {
+  commit(range(2000, 4000, "rollout 1"));
+  commit(range(2500, 3000, "actor 1"));
+  for (const Ticks at : {1900, 2000, 2600, 3000, 4000}) call(at);
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  EXPECT_EQ(phases_of(rows, "MPI_Barrier"),
+            (std::vector<std::string>{"-", "rollout", "rollout > actor", "rollout", "-"}));
+  EXPECT_EQ(phases_of(rows, "actor 1"), std::vector<std::string>{"rollout > actor"});
+}
+
+TEST_F(PhaseMarksTest, KernelsHaveThePhaseOfTheirLaunch) {
+  commit(range(2000, 3000, "rollout 1"));
+  const auto tid = static_cast<std::int32_t>(gettid());
+  device_->call(2100, 2150, "cudaLaunchKernel", 41, tid);
+  device_->kernel(5000, 6000, "inside", 41);
+  device_->call(3100, 3150, "cudaLaunchKernel", 42, tid);
+  device_->kernel(6000, 7000, "outside", 42);
+  device_->call(2200, 2250, "cudaLaunchKernel", 43, tid + 1);
+  device_->kernel(7000, 8000, "elsewhere", 43);
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  EXPECT_EQ(phases_of(rows, "inside"), std::vector<std::string>{"rollout"});
+  EXPECT_EQ(phases_of(rows, "outside"), std::vector<std::string>{"-"});
+  EXPECT_EQ(phases_of(rows, "elsewhere"), std::vector<std::string>{"-"});
+  EXPECT_EQ(phases_of(rows, "cudaLaunchKernel"), (std::vector<std::string>{"rollout", "-", "-"}));
+}
+
+TEST_F(PhaseMarksTest, OccurrencesLieInATrackOfTheirPhase) {
+  commit(range(2000, 3000, "rollout 1"));
+  commit(range(4000, 5000, "rollout 2"));
+  commit(range(6000, 7000, "rollout without the flag", 0));
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  const std::vector<Row> phases = of(rows, "phase");
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_EQ(phases[0].name, "rollout");
+  EXPECT_EQ(phases[1].begin, 4000);
+  EXPECT_EQ(phases[1].end, 5000);
+  EXPECT_EQ(phases[1].args.at("range"), "rollout 2");
+  EXPECT_EQ(phases[0].tid, phases[1].tid);
+  for (const Row& row : rows) {
+    if (row.name == "thread_name" && row.tid == phases[0].tid) {
+      EXPECT_EQ(row.args.at("name"), "phase rollout");
+    }
+  }
+}
+
+TEST_F(PhaseMarksTest, APhaseAroundTheWindowIsCut) {
+  commit(range(100, 20000, "rollout 1"));
+  call(1500);
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  EXPECT_EQ(phases_of(rows, "MPI_Barrier"), std::vector<std::string>{"rollout"});
+  const Row phase = of(rows, "phase").at(0);
+  EXPECT_EQ(phase.begin, 1000);
+  EXPECT_EQ(phase.end, 9000);
+  EXPECT_EQ(phase.args.count("started"), 1u);
+  EXPECT_EQ(phase.args.count("finished"), 1u);
+  EXPECT_EQ(phase.args.count("unclosed"), 0u);
+}
+
+TEST_F(PhaseMarksTest, AnOpenRangeEndsLaterOrNever) {
+  Event* const open = recorder::open_call(*recorder::this_thread());
+  *open = range(0, 0, "rollout 1");
+  open->begin = 2000;
+  call(8000);
+  close();
+
+  const Row later = of(rows(), "phase").at(0);
+  EXPECT_EQ(later.args.count("finished"), 1u);
+  EXPECT_EQ(later.args.count("unclosed"), 0u);
+
+  window_->ended_by.store(spool::WindowEnd::kExit);
+  const std::vector<Row> at_exit = rows();
+  EXPECT_EQ(of(at_exit, "phase").at(0).end, 9000);
+  EXPECT_EQ(of(at_exit, "phase").at(0).args.count("unclosed"), 1u);
+  EXPECT_EQ(phases_of(at_exit, "MPI_Barrier"), std::vector<std::string>{"rollout"});
+}
+
+TEST_F(PhaseMarksTest, MaxSecondsEndAPhase) {
+  commit(range(2000, 8000, "actor 1"));
+  call(6990);
+  call(7010);
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  EXPECT_EQ(of(rows, "phase").at(0).end, 7000);
+  EXPECT_EQ(of(rows, "phase").at(0).args.count("unclosed"), 1u);
+  EXPECT_EQ(phases_of(rows, "MPI_Barrier"), (std::vector<std::string>{"actor", "-"}));
+}
+
+TEST_F(PhaseMarksTest, ARangeThatEndedWhileItWasReadCountsOnce) {
+  Event* const open = recorder::open_call(*recorder::this_thread());
+  *open = range(0, 0, "rollout 1");
+  open->begin = 2000;
+  commit(range(2000, 3000, "rollout 1"));
+  close();
+
+  const std::vector<Row> phases = of(rows(), "phase");
+
+  ASSERT_EQ(phases.size(), 1u);
+  EXPECT_EQ(phases[0].end, 3000);
+}
+
+}  // namespace
+}  // namespace profshim

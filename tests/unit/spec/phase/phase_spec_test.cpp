@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profshim/spec.h"
+
+namespace profshim {
+namespace {
+
+LoadedSpec load(const std::string& text) { return load_spec_text("version = 1\n" + text, "s.toml"); }
+
+std::string refusal_of(const std::string& text) {
+  const LoadedSpec loaded = load(text);
+  return loaded.problems.empty() ? "" : to_line(loaded.problems.front());
+}
+
+TEST(PhaseSpec, HasTheSettingsOfItsTable) {
+  const LoadedSpec loaded = load(
+      "[[phase]]\nname = \"rollout\"\nnvtx = \"rollout*\"\nmax_seconds = 2.5\nranks = \"0,3\"\n"
+      "[[phase]]\nname = \"actor\"\ntorch = \"actor*\"\nmode = \"mark\"\n");
+
+  ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+  ASSERT_EQ(loaded.spec.phases.size(), 2u);
+  const PhaseSpec& rollout = loaded.spec.phases[0];
+  EXPECT_EQ(rollout.name, "rollout");
+  EXPECT_EQ(rollout.ranges_of.pattern, "rollout*");
+  EXPECT_EQ(rollout.ranges_of.source, PhaseSource::kNvtx);
+  EXPECT_EQ(rollout.max_seconds, 2.5);
+  EXPECT_FALSE(rollout.has_windows);
+  EXPECT_EQ(loaded.spec.phases[1].ranges_of.source, PhaseSource::kTorch);
+}
+
+TEST(PhaseSpec, OwnRanksReplaceThoseOfTheTopLevel) {
+  const LoadedSpec loaded = load(
+      "[ranks]\nselect = \"1\"\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nranks = \"3\"\n[[phase]]\nname = \"b\"\nnvtx = "
+      "\"b\"\n");
+  ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+  Rank one, three;
+  one.rank = 1;
+  three.rank = 3;
+
+  EXPECT_TRUE(is_selected(loaded.spec, loaded.spec.phases[0], three));
+  EXPECT_FALSE(is_selected(loaded.spec, loaded.spec.phases[0], one));
+  EXPECT_TRUE(is_selected(loaded.spec, loaded.spec.phases[1], one));
+}
+
+TEST(PhaseSpec, PrintedTextLoadsAsTheSameSpec) {
+  const LoadedSpec loaded =
+      load("[[phase]]\nname = \"rollout \\\"1\\\"\"\nnvtx = \"rollout*\"\nmax_seconds = 2.5\nranks = \"0,3\"\n");
+  ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+
+  const LoadedSpec again = load_spec_text(loaded.spec.to_toml(), "again.toml");
+
+  ASSERT_TRUE(again.ok()) << to_line(again.problems.front());
+  EXPECT_EQ(again.spec.to_toml(), loaded.spec.to_toml());
+  ASSERT_EQ(again.spec.phases.size(), 1u);
+}
+
+TEST(PhaseSpec, ASpecWithoutPhasesPrintsNone) { EXPECT_EQ(load("").spec.to_toml().find("phase"), std::string::npos); }
+
+TEST(PhaseSpec, RefusalsSayWhereAndWhatToDo) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[[phase]]\nnvtx = \"a\"\n", "s.toml:2:1: phase: name is missing; write name = \"rollout\""},
+      {"[[phase]]\nname = \"a\"\n",
+       "s.toml:2:1: phase: the phase \"a\" names no ranges; write nvtx = \"rollout*\" or torch = \"rollout*\""},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\ntorch = \"a\"\n",
+       "s.toml:5:9: phase: torch cannot be given together with nvtx; a phase has one kind of range; write two phases, "
+       "or "
+       "remove one"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"both\"\n",
+       "s.toml:5:8: phase: unknown mode \"both\"; allowed: mark, window"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmax_secnds = 1\n",
+       "s.toml:5:14: phase: a phase has no key \"max_secnds\"; did you mean max_seconds?"},
+      {"[[phase]]\nname = \"a\"\nkernel = \"a\"\n",
+       "s.toml:4:10: phase: a phase cannot be made from a kernel yet; put an NVTX range or "
+       "torch.profiler.record_function around the code, and name it with nvtx or torch"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\n[[phase]]\nname = \"a\"\nnvtx = \"b\"\n",
+       "s.toml:5:1: phase: two phases have the name \"a\"; rename one of them"},
+      {"[phase]\nname = \"a\"\n", "s.toml:2:1: phase: must be a list of tables, not a table; write [[phase]]"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nschedule = { active = 1 }\n",
+       "s.toml:5:12: phase: schedule has no effect with mode = \"mark\"; write mode = \"window\", or remove schedule"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nschedule = { activ = 1 }\n",
+       "s.toml:5:22: phase: schedule of a phase has no key \"activ\"; did you mean active?"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\ncapture = { with_stack = true }\n",
+       "s.toml:5:11: phase: a phase cannot have its own capture yet; remove it; the top-level [capture] holds for all "
+       "windows"},
+  };
+  for (const auto& [text, line] : cases) EXPECT_EQ(refusal_of(text), line) << text;
+}
+
+}  // namespace
+}  // namespace profshim
