@@ -37,6 +37,7 @@ beside() {
     src/kineto/device) echo src/kineto/args ;;
     src/kineto/joins) echo src/kineto/args src/kineto/device ;;
     src/kineto/phases) echo src/kineto/args ;;
+    src/session/phases) echo src/session/steps ;;
     src/spec/toml) echo src/spec/check ;;
     src/spec/keys) echo src/spec/check src/spec/phase ;;
   esac

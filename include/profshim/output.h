@@ -19,6 +19,7 @@ struct NameValues {
   std::string run_name, host, phase, job_id;
   int pid = 0;
   std::int64_t first_step = 0, last_step = 0, window = 0, epoch = 0;
+  std::int64_t occurrence = 0;  // of the phase
   std::int64_t time_ns = 0;
 };
 const std::vector<std::string_view>& pattern_variables();
@@ -28,6 +29,13 @@ std::string expand(std::string_view pattern, const NameValues& values);
 
 /// Returns profile.run_name, or a name from program and job, as a safe path component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
+
+/// The patterns in force of the run folder, and of traces in it. If phases have windows, a folder that depends on
+/// {phase} belongs to the traces.
+struct Patterns {
+  std::string folder, file;
+};
+Patterns patterns_of(const Spec& spec);
 
 /// If the patterns of folder and file do not distinguish ranks or windows, appends "-rank3" or "-w2" to name and
 /// `added`. Sets the ending .gz by output.gzip.

@@ -44,8 +44,14 @@ void set_mode(std::uint32_t set, std::uint32_t clear);
 /// Call in a forked child: sets mode() to 0.
 void abandon_in_child();
 
-/// Returns null if kMaxWindows windows wait to be written.
-spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
+/// The members of spool::Window that only windows of phases have.
+struct WindowOfPhase {
+  std::uint32_t phase = 0, occurrence = 0;
+  std::int64_t step = kNoStepNumber;
+  std::uint64_t first_tick = 0;
+};
+/// Returns null if kMaxWindows windows wait to be written. Any thread of the job.
+spool::Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& of = {});
 /// Idempotent and thread-safe: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
 /// Stores a step boundary. Returns how many were stored before.

@@ -88,6 +88,18 @@ std::string steps_json(const WindowEvents& window) {
   return json.member(steps::kOtherBoundaries, h.foreign_boundaries.load()).close_object().text();
 }
 
+std::string phase_json(const WindowEvents& window) {
+  namespace phase = ours::phase;
+  const spool::Window& w = window.window;
+  JsonWriter json;
+  json.open_object().key(phase::kName).bytes(window.summary.phase).member(phase::kOccurrence, w.occurrence);
+  if (w.step != kNoStepNumber) json.member(phase::kStep, w.step);
+  if (w.ticks > 0) json.member(phase::kFirstTick, w.end_mark).member(phase::kTicks, w.ticks);
+  const bool at_exit = window.ended_by == spool::WindowEnd::kExit || window.ended_by == spool::WindowEnd::kNone;
+  if (at_exit || window.limit == phase::kMaxSeconds) json.member(phase::kUnclosed, true);
+  return json.close_object().text();
+}
+
 std::string problems_json(const WindowEvents& window) {
   JsonWriter json;
   const auto add = [&json](std::string_view source, std::string_view sentence) {
@@ -154,6 +166,7 @@ void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& 
   if (!window.limit.empty()) out.emplace_back(ours::kLimit, text(window.limit));
   out.emplace_back(ours::kRecovered, flag(options.recovered));
   out.emplace_back(ours::steps::kKey, steps_json(window));
+  if (window.window.phase != 0) out.emplace_back(ours::phase::kKey, phase_json(window));
   out.emplace_back(ours::kCalls, std::to_string(window.summary.calls));
   add_losses(window, out);
   if (!window.device.empty()) out.emplace_back(ours::device_activity::kKey, device_json(window));

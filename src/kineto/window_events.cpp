@@ -36,6 +36,12 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
   }
   read_steps();
   summary.complete = ended_by != spool::WindowEnd::kNone && window.complete != 0;
+  if (window.phase != 0) {
+    for (const Phase& phase : definitions.phases()) {
+      if (phase.id == window.phase) summary.phase = phase.name;
+    }
+    summary.occurrence = window.occurrence;
+  }
   summary.truncated = ended_by == spool::WindowEnd::kLimit;
   gather(options);
   order_threads();

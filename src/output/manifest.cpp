@@ -23,6 +23,7 @@ JsonWriter& text_member(JsonWriter& json, std::string_view key, std::string_view
 void write_window(JsonWriter& json, const ManifestWindow& w) {
   json.open_object();
   json.member("window", w.window).member("first_step", w.first_step).member("last_step", w.last_step);
+  if (!w.phase.empty()) text_member(json, "phase", w.phase).member("occurrence", w.occurrence);
   text_member(json, "file", w.file);
   if (!w.stacks.empty()) text_member(json, "stacks", w.stacks);
   json.member("bytes", w.bytes).member("events", w.events).member("dropped_events", w.dropped);
@@ -44,6 +45,8 @@ ManifestWindow read_window(const Node& window) {
   w.window = window.member("window").integer(0);
   w.first_step = window.member("first_step").integer(0);
   w.last_step = window.member("last_step").integer(-1);
+  w.phase = window.member("phase").text();
+  w.occurrence = window.member("occurrence").integer(0);
   w.file = path_below(window, "file");
   w.stacks = path_below(window, "stacks");
   w.bytes = window.member("bytes").count(0);

@@ -42,6 +42,7 @@ std::string value_of(std::string_view variable, const NameValues& v) {
   if (variable == "step" || variable == "first_step") return std::to_string(v.first_step);
   if (variable == "last_step") return std::to_string(v.last_step);
   if (variable == "window") return std::to_string(v.window);
+  if (variable == "occurrence") return std::to_string(v.occurrence);
   if (variable == "epoch") return std::to_string(v.epoch);
   if (variable == "time") return std::to_string(v.time_ns / 1000000000);
   if (variable == "time_ns") return std::to_string(v.time_ns);
@@ -97,12 +98,31 @@ std::string with_part(std::string name, const std::string& part) {
   return name;
 }
 
+Patterns patterns_of(const Spec& spec) {
+  Patterns patterns{spec.output.folder, spec.output.filename};
+  const bool any_window =
+      std::any_of(spec.phases.begin(), spec.phases.end(), [](const PhaseSpec& phase) { return phase.has_windows; });
+  const std::size_t at = patterns.folder.find("{phase}");
+  if (!any_window || at == std::string::npos) return patterns;
+  const std::size_t slash = patterns.folder.rfind('/', at);
+  const bool is_first = slash == std::string::npos;
+  patterns.file = patterns.folder.substr(is_first ? 0 : slash + 1) + "/" + patterns.file;
+  patterns.folder = is_first ? "." : slash == 0 ? "/" : patterns.folder.substr(0, slash);
+  return patterns;
+}
+
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added) {
-  const std::string whole = spec.output.folder + "/" + spec.output.filename;
-  std::string name = expand(spec.output.filename, values);
+  Patterns patterns = patterns_of(spec);
+  // A folder for each window, so that HTA can load it.
+  const bool of_phase = !values.phase.empty();
+  if (of_phase && !mentions(patterns.file, {"phase"})) patterns.file = "{phase}-{occurrence}/" + patterns.file;
+  const std::string whole = patterns.folder + "/" + patterns.file;
+  std::string name = expand(patterns.file, values);
   if (!mentions(whole, {"rank", "pid"})) added += "-rank" + std::to_string(values.rank.rank);
-  const bool several_windows = spec.schedule.repeat != 1 || !spec.schedule.steps.empty() || spec.schedule_per_epoch;
-  if (several_windows && !mentions(whole, {"window", "step", "first_step", "last_step", "time_ns"})) {
+  const bool several_windows =
+      spec.schedule.repeat != 1 || !spec.schedule.steps.empty() || spec.schedule_per_epoch || of_phase;
+  if (several_windows &&
+      !mentions(whole, {"window", "step", "first_step", "last_step", "time_ns", of_phase ? "occurrence" : "window"})) {
     added += "-w" + std::to_string(values.window);
   }
   if (!added.empty()) name = with_part(std::move(name), added);

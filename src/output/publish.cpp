@@ -35,8 +35,14 @@ NameValues values_of(const spool::View& view, const kineto::WindowSummary& summa
   const bool has_steps = summary.first_step <= summary.last_step;
   v.first_step = has_steps ? summary.first_step : 0;
   v.last_step = has_steps ? summary.last_step : 0;
+  const spool::Window& w = view.window(number);
+  if (!summary.phase.empty()) {
+    v.phase = summary.phase;
+    v.occurrence = summary.occurrence;
+    v.first_step = v.last_step = w.step != kNoStepNumber ? w.step : summary.occurrence;
+  }
   v.window = static_cast<std::int64_t>(number);
-  v.epoch = view.window(number).epoch;
+  v.epoch = w.epoch;
   v.time_ns = realtime_ns();
   return v;
 }
@@ -161,6 +167,8 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   if (options.costs != nullptr) trace_options.overhead_percent = overhead_percent(view, w, summary, *options.costs);
   result.first_step = summary.first_step;
   result.last_step = summary.last_step;
+  result.phase = summary.phase;
+  result.occurrence = summary.occurrence;
   result.dropped = summary.dropped;
   result.complete = summary.complete;
   result.truncated = summary.truncated;

@@ -52,8 +52,8 @@ bool prepare(State& s, std::string& why_not) {
   names.job_id = s.job.readable;
   names.pid = getpid();
   names.time_ns = realtime_ns();
-  const output::RunFolder run =
-      output::open_run(s.spec, from_launch_folder(s.spec.output.folder), names, s.job, realtime_ns());
+  const output::RunFolder run = output::open_run(s.spec, from_launch_folder(output::patterns_of(s.spec).folder), names,
+                                                 s.job, realtime_ns());
   if (!run.problem.empty()) {
     if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
     return false;
@@ -119,6 +119,7 @@ State* make_state(const Rank& mpi_rank) {
 
   auto* const s = new State(std::move(loaded.spec));
   s->rank = rank;
+  s->records_steps = rank.rank < 0 || s->spec.ranks.select.selects(rank);
   s->first_selected = is_first_selected(s->spec, rank);
   for (const std::string& other : rank_contradictions(rank)) {
     log::line(LogLevel::kWarn,
@@ -174,7 +175,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   add_spec_metadata(*s);
   check_disk(*s);
   s->costs.measure_base();
-  if (must_be_found(s->spec)) s->finder = new StepFinder(*s);
+  if (must_be_found(s->spec) && s->records_steps) s->finder = new StepFinder(*s);
   // A window of the whole run has no warm-up that fills the pool.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));

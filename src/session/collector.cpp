@@ -41,6 +41,9 @@ class Collector {
     tend(armed);
     take_anchor_if_due();
     if (s_.finder != nullptr && live() != nullptr) s_.finder->tick();
+    for (const auto& phase : s_.phase_windows) {
+      if (phase != nullptr) phase->check();
+    }
     if (void (*const function)() = s_.every_tick.load()) function();
     make_time_step();
     exit_if_job_threads_ended();

@@ -152,6 +152,7 @@ void activate(const Rank& rank, Ticks began) {
       const Ticks begin = began != 0 ? began : ticks();
       open_window(*s, begin, spool::kNoMark);
       if (s->current.load() != nullptr) {
+        s->steps_want.store(true);
         recorder::set_mode(recorder::kArmed, 0);
         arm_others(*s, begin);
       }

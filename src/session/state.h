@@ -21,6 +21,7 @@
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
+#include "session/phases/phase_windows.h"
 #include "session/phases/phases.h"
 #include "session/steps/step_rule.h"
 #include "session/write/cpu_use.h"
@@ -87,7 +88,12 @@ struct State {
   StepsSeen steps;
   std::atomic<const StepRule*> rule{nullptr};
   std::string epoch_prefix;
-  std::vector<PhaseRule> phase_rules;  // constant once the recording has begun
+  // Constant once the recording has begun. By place in the spec; null unless the phase has windows.
+  std::vector<PhaseRule> phase_rules;
+  std::vector<std::unique_ptr<PhaseWindows>> phase_windows;
+  bool records_steps = true;            // false: only phases select this rank
+  std::atomic<bool> steps_want{false};  // the schedule of steps, or the search for steps, wants the recording
+  std::atomic<int> phases_wanting{0};   // phases that want the recording
   bool in_profiler_range = false;
   PresentStep present_step;
   std::atomic<Search> search{Search::kOver};

@@ -17,6 +17,9 @@ class WindowLimits {
   void check_pool(const recorder::PoolState& pool, bool may_free);
 
  private:
+  /// Closes the windows of the steps and of all phases.
+  void close_windows(Ticks end, StringId limit);
+  bool has_open_phase() const;
   bool closes() const { return s_.spec.limits.on_limit == OnLimit::kCloseWindow; }
 
   State& s_;

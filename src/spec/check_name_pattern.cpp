@@ -10,7 +10,8 @@ namespace profshim::output {
 namespace {
 
 /// A run has one folder, so variables of a window belong in the file name.
-constexpr std::array<std::string_view, 5> kOfWindow = {"step", "first_step", "last_step", "window", "epoch"};
+constexpr std::array<std::string_view, 6> kOfWindow = {"occurrence", "step",   "first_step",
+                                                       "last_step",  "window", "epoch"};
 
 bool is_cloud_address(std::string_view text) {
   const std::size_t colon = text.find("://");
@@ -67,9 +68,8 @@ std::string check_filename(std::string_view pattern) {
 
 const std::vector<std::string_view>& pattern_variables() {
   static const auto& kVariables = *new std::vector<std::string_view>{
-      "run_name", "rank",    "local_rank", "world_size", "local_world_size", "node_rank", "host",
-      "pid",      "phase",   "step",       "first_step", "last_step",        "window",    "epoch",
-      "time",     "time_ns", "job_id"};
+      "run_name",   "rank", "local_rank", "world_size", "local_world_size", "node_rank", "host", "pid",     "phase",
+      "occurrence", "step", "first_step", "last_step",  "window",           "epoch",     "time", "time_ns", "job_id"};
   return kVariables;
 }
 

@@ -258,7 +258,8 @@ inline constexpr std::string_view kOccurrence = "occurrence";  // counts from 0 
 inline constexpr std::string_view kStep = "step";              // in which the window began
 inline constexpr std::string_view kFirstTick = "first_tick";
 inline constexpr std::string_view kTicks = "ticks";
-inline constexpr std::string_view kUnclosed = "unclosed";  // true: the end of the phase was not seen
+inline constexpr std::string_view kUnclosed = "unclosed";             // true: the end of the phase was not seen
+inline constexpr std::string_view kMaxSeconds = "phase.max_seconds";  // value of "limit"
 }  // namespace phase
 
 namespace merged {

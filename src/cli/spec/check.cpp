@@ -71,7 +71,7 @@ std::string why_not_made(const std::string& path) {
 void add_folder_warning(LoadedSpec& loaded) {
   output::NameValues values;
   values.run_name = output::run_name_for(loaded.spec, job_identity(rank_from_environment()));
-  const std::string folder = absolute_path(output::expand(loaded.spec.output.folder, values));
+  const std::string folder = absolute_path(output::expand(output::patterns_of(loaded.spec).folder, values));
   const std::string why_not = why_not_made(folder);
   if (why_not.empty()) return;
   loaded.problems.push_back(warning_about(loaded, "output.folder",

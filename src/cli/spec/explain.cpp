@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "estimate.h"
 #include "explain_steps.h"
+#include "planned_phases.h"
 #include "planned_windows.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
@@ -40,6 +41,7 @@ struct Plan {
   std::vector<PlannedFile> files;
   std::size_t files_in_all = 0;
   std::string folder, run_name;
+  std::vector<PlannedPhase> phases;
 };
 
 Rank rank_in_world(int rank, const ExplainOptions& options) {
@@ -54,6 +56,17 @@ Rank rank_in_world(int rank, const ExplainOptions& options) {
 
 std::int64_t planned_steps(const Schedule& schedule, const ExplainOptions& options) {
   return options.job_steps > 0 ? options.job_steps : steps_until_over(schedule);
+}
+
+std::vector<PlannedPhase> phases_of(const Spec& spec, const std::string& run_name, const char* host,
+                                    const ExplainOptions& options) {
+  if (spec.phases.empty()) return {};
+  output::NameValues names;
+  names.run_name = run_name;
+  names.host = host;
+  std::vector<Rank> ranks;
+  for (int rank = 0; rank < options.world_size; ++rank) ranks.push_back(rank_in_world(rank, options));
+  return plan_phases(spec, ranks, names);
 }
 
 Plan make_plan(const Spec& spec, const ExplainOptions& options) {
@@ -71,6 +84,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
   plan.run_name = output::run_name_for(spec, job_identity(rank_from_environment()));
   char host[256] = {};
   gethostname(host, sizeof host - 1);
+  plan.phases = phases_of(spec, plan.run_name, host, options);
   for (std::size_t window = 0; window < plan.windows.size(); ++window) {
     for (const int rank : plan.ranks) {
       if (plan.files.size() >= kMostFiles) return plan;
@@ -85,7 +99,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
         values.last_step = plan.windows[window].last;
       }
       values.window = static_cast<std::int64_t>(window);
-      if (plan.folder.empty()) plan.folder = absolute_path(output::expand(spec.output.folder, values));
+      if (plan.folder.empty()) plan.folder = absolute_path(output::expand(output::patterns_of(spec).folder, values));
       PlannedFile file{rank, window, {}, {}};
       file.name = output::trace_file_name(spec, values, file.added);
       plan.files.push_back(std::move(file));
@@ -94,21 +108,9 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
   if (plan.folder.empty()) {
     output::NameValues values;
     values.run_name = plan.run_name;
-    plan.folder = absolute_path(output::expand(spec.output.folder, values));
+    plan.folder = absolute_path(output::expand(output::patterns_of(spec).folder, values));
   }
   return plan;
-}
-
-std::string rank_set(const std::vector<int>& ranks) {
-  std::string out;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
-    out += (out.empty() ? "" : ",") + std::to_string(ranks[i]);
-    if (end > i) out += (end == i + 1 ? "," : "-") + std::to_string(ranks[end]);
-    i = end + 1;
-  }
-  return out;
 }
 
 void print_files(const Plan& plan) {
@@ -163,6 +165,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   if (plan.windows_go_on) std::printf("... and more: the first %zu windows are shown\n", plan.windows.size());
   if (plan.windows.empty()) std::puts("no window: the job (--job-steps) ends before the first window");
   print_files(plan);
+  print_phases(plan.phases);
   print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);
 }
 
@@ -191,6 +194,7 @@ void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
     json.member("name", file.name).close_object();
   }
   json.close_list().line(1);
+  if (!plan.phases.empty()) write_phases(json.key("phases"), plan.phases);
   write_estimate(json, estimate(plan.windows, loaded.spec, options.events_per_step));
   write_problems(json.line(1).key("problems"), loaded.problems);
   std::puts(json.close_object().text().c_str());

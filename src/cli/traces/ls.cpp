@@ -37,6 +37,7 @@ Value commonest(const std::map<Value, int>& counts) {
 bool readable(const Manifest& manifest) { return !manifest.state.starts_with("unreadable"); }
 
 std::string steps_text(const ManifestWindow& window) {
+  if (!window.phase.empty()) return window.phase + " " + std::to_string(window.occurrence);
   if (window.last_step < window.first_step) return "-";
   if (window.last_step == window.first_step) return std::to_string(window.first_step);
   return std::to_string(window.first_step) + "-" + std::to_string(window.last_step);
@@ -55,16 +56,26 @@ void flag_specs(const std::vector<Manifest>& manifests, std::vector<Flag>& flags
   }
 }
 
+/// Returns the windows of steps. Ranks may number these differently if phases have windows, too.
+std::vector<ManifestWindow> windows_of_steps(const Manifest& manifest) {
+  std::vector<ManifestWindow> windows = manifest.windows;
+  if (std::erase_if(windows, [](const ManifestWindow& w) { return !w.phase.empty(); }) == 0) return windows;
+  std::sort(windows.begin(), windows.end(),
+            [](const ManifestWindow& a, const ManifestWindow& b) { return a.window < b.window; });
+  for (std::size_t i = 0; i < windows.size(); ++i) windows[i].window = static_cast<std::int64_t>(i);
+  return windows;
+}
+
 void flag_steps(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   std::map<std::int64_t, std::map<std::string, int>> windows;
   for (const Manifest& m : manifests) {
-    for (const ManifestWindow& w : m.windows) ++windows[w.window][steps_text(w)];
+    for (const ManifestWindow& w : windows_of_steps(m)) ++windows[w.window][steps_text(w)];
   }
   for (const auto& [number, steps] : windows) {
     if (steps.size() < 2) continue;
     const std::string usual = commonest(steps);
     for (const Manifest& m : manifests) {
-      for (const ManifestWindow& w : m.windows) {
+      for (const ManifestWindow& w : windows_of_steps(m)) {
         if (w.window != number || steps_text(w) == usual) continue;
         flags.push_back({m.rank.rank, "window " + std::to_string(number) + " holds steps " + steps_text(w) +
                                           ", on most ranks " + usual});
@@ -166,6 +177,7 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
 
 void write_window(JsonWriter& json, const ManifestWindow& w) {
   json.open_object().member("window", w.window).member("first_step", w.first_step).member("last_step", w.last_step);
+  if (!w.phase.empty()) json.member("phase", w.phase).member("occurrence", w.occurrence);
   json.member("file", w.file).member("bytes", w.bytes).member("events", w.events).member("dropped", w.dropped);
   json.member("status", w.status).member("complete", w.complete).member("truncated", w.truncated);
   json.member("recovered", w.recovered).close_object();

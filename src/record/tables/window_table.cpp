@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <mutex>
 
 #include "profshim/base/shared_words.h"
@@ -12,9 +14,34 @@ using spool::WindowState;
 
 namespace {
 constinit std::mutex anchor_mutex;
+constinit std::atomic_flag opening = ATOMIC_FLAG_INIT;
+
+/// One thread at a time opens a window. A thread does not wait long: the other one may be stopped, or be interrupted by
+/// a signal handler that also opens a window.
+class OpeningTurn {
+ public:
+  OpeningTurn() {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries && !has_turn_; ++i) {
+      has_turn_ = !opening.test_and_set(std::memory_order_acquire);
+      if (!has_turn_) sched_yield();
+    }
+  }
+  ~OpeningTurn() {
+    if (has_turn_) opening.clear(std::memory_order_release);
+  }
+  OpeningTurn(const OpeningTurn&) = delete;
+  OpeningTurn& operator=(const OpeningTurn&) = delete;
+  bool has_turn() const { return has_turn_; }
+
+ private:
+  bool has_turn_ = false;
+};
 }  // namespace
 
-Window* open_window(Ticks begin, std::uint64_t first_mark) {
+Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& of) {
+  const OpeningTurn turn;
+  if (!turn.has_turn()) return nullptr;
   SpoolHeader& h = *state.header;
   detail::last_boundary.store(begin, std::memory_order_relaxed);
   const std::uint64_t number = h.windows.load(std::memory_order_relaxed);
@@ -26,7 +53,7 @@ Window* open_window(Ticks begin, std::uint64_t first_mark) {
   w.begin = begin;
   w.end.store(0, std::memory_order_relaxed);
   w.first_mark = first_mark;
-  w.end_mark = 0;
+  w.end_mark = of.first_tick;
   w.dropped_before = dropped();
   w.dropped_after.store(0, std::memory_order_relaxed);
   w.threadless_before = spool::threadless_events(h);
@@ -35,6 +62,10 @@ Window* open_window(Ticks begin, std::uint64_t first_mark) {
   w.limit_reason = 0;
   w.complete = 0;
   w.epoch = 0;
+  w.phase = of.phase;
+  w.step = of.step;
+  w.occurrence = of.occurrence;
+  w.ticks = 0;
   w.file.store(0, std::memory_order_relaxed);
   w.state.store(WindowState::kOpen, std::memory_order_release);
   h.windows.store(number + 1, std::memory_order_release);

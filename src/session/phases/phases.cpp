@@ -33,6 +33,9 @@ void define_phases(State& s) {
         spool::DefinitionKind::kPhase, static_cast<std::uint32_t>(i + 1), recorder::intern(phase.name),
         recorder::intern(phase.ranges_of.pattern),
         {static_cast<std::int64_t>(phase.ranges_of.source), static_cast<std::int64_t>(phase.max_seconds * 1e9)});
+    if (!phase.has_windows) continue;
+    s.phase_windows.resize(i + 1);
+    s.phase_windows[i] = std::make_unique<PhaseWindows>(s, i);
   }
 }
 
@@ -46,7 +49,22 @@ std::uint64_t phases_of(std::string_view text, PhaseSource api) {
   return phases;
 }
 
-void phases_begin(std::uint64_t, Ticks) {}
-void phases_end(std::uint64_t, Ticks) {}
+void phases_begin(std::uint64_t phases, Ticks at) {
+  State* const s = live();
+  if (s == nullptr) return;
+  for (std::size_t i = 0; i < s->phase_windows.size(); ++i) {
+    if (s->phase_windows[i] == nullptr) continue;
+    if ((phases >> i & 1) != 0) s->phase_windows[i]->range_begins(at);
+    if ((phases >> (kMostPhases + i) & 1) != 0) s->phase_windows[i]->tick_begins(at);
+  }
+}
+
+void phases_end(std::uint64_t phases, Ticks at) {
+  State* const s = live();
+  if (s == nullptr) return;
+  for (std::size_t i = s->phase_windows.size(); i-- > 0;) {
+    if (s->phase_windows[i] != nullptr && (phases >> i & 1) != 0) s->phase_windows[i]->range_ends(at);
+  }
+}
 
 }  // namespace profshim::session

@@ -132,13 +132,14 @@ void begin_first_step(State& s, Ticks at) {
 void arm_for_step(State& s) {
   const PresentStep& present = s.present_step;
   const bool has_window = s.current.load() != nullptr;
-  const bool arm =
-      present.is_armed && !s.recording_over.load(std::memory_order_relaxed) && (!s.automaton.open() || has_window);
-  recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
+  const bool arm = s.records_steps && present.is_armed && !s.recording_over.load(std::memory_order_relaxed) &&
+                   (!s.automaton.open() || has_window);
+  s.steps_want.store(arm);
   if (arm) {
+    recorder::set_mode(kArmed, 0);
     arm_others(s, has_window ? present.begin : 0);
   } else {
-    disarm_others(s, present.begin, window_is_near(s, present.schedule, present.previous_ns));
+    disarm(s, present.begin, window_is_near(s, present.schedule, present.previous_ns));
   }
 }
 
@@ -159,8 +160,8 @@ void on_profiler_range(bool begins, Ticks at) {
   if (s->last_action_saves && s->current.load() != nullptr) {
     close_by_schedule(*s, at, recorder::header().marks.load(std::memory_order_acquire));
     s->automaton.closed_by_limit();
-    recorder::set_mode(0, kArmed);
-    disarm_others(*s, at, false);
+    s->steps_want.store(false);
+    disarm(*s, at, false);
   }
 }
 

@@ -16,9 +16,21 @@ void arm_others(State& s, Ticks window_begin) {
   if (auto* const function = s.when_arming.load()) function(true);
 }
 
-void disarm_others(State& s, Ticks at, bool is_near) {
+namespace {
+
+bool is_wanted(const State& s) { return s.steps_want.load() || s.phases_wanting.load() > 0; }
+
+}  // namespace
+
+void disarm(State& s, Ticks at, bool is_near) {
+  if (is_wanted(s)) return;
+  recorder::set_mode(0, kArmed);
   device::disarm(at, is_near);
   if (auto* const function = s.when_arming.load()) function(false);
+  // Another thread may have wanted the recording in between.
+  if (!is_wanted(s)) return;
+  recorder::set_mode(kArmed, 0);
+  arm_others(s, ticks());
 }
 
 // Switching CUPTI on takes milliseconds to seconds, so it begins when a window is near. cudaProfilerStart cannot be
@@ -34,6 +46,7 @@ bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
 }
 
 void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
+  if (!s.records_steps) return;
   if (s.disk_is_full.load(std::memory_order_relaxed)) {
     s.windows_refused.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -72,10 +85,11 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
   }
   recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit,
                          limit);
-  recorder::set_mode(0, kArmed);
-  disarm_others(s, end, false);
+  s.steps_want.store(false);
+  disarm(s, end, false);
   // The step thread may have opened the next window in between.
   if (s.current.load() != nullptr) {
+    s.steps_want.store(true);
     recorder::set_mode(kArmed, 0);
     arm_others(s, ticks());
   }
@@ -84,6 +98,9 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
 void close_at_exit(State& s, Ticks now) {
   if (s.finder != nullptr) s.finder->finish();
   take_over(s, now);
+  for (const auto& phase : s.phase_windows) {
+    if (phase != nullptr) phase->close_at_exit(now);
+  }
   spool::Window* const window = s.current.exchange(nullptr);
   if (window == nullptr) return;
   const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);

@@ -104,6 +104,7 @@ void log_written_traces(State& s) {
   if (!s.first_selected) return;
   const std::uint64_t written = s.written.load();
   if (written == 0) {
+    if (!s.records_steps) return;
     const bool said = s.failed.load() > 0 || s.windows_refused.load() > 0;
     if (!said) log_nothing_written(s);
     return;
@@ -190,6 +191,10 @@ void log_full_tables(const State& s) {
 
 void log_outcome(State& s) {
   if (log::level() < LogLevel::kWarn) return;
+  for (const auto& phase : s.phase_windows) {
+    const std::string why = phase != nullptr ? phase->why_no_window() : "";
+    if (!why.empty() && s.first_selected) log::line(LogLevel::kWarn, "%s", why.c_str());
+  }
   log_written_traces(s);
   log_lost_windows(s);
   log_full_tables(s);

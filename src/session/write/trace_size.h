@@ -32,6 +32,12 @@ class TraceSize {
     return now + std::min(now - before, kAtOnce * limit_) > kFull * limit_;
   }
 
+  /// True if a trace of so many events reaches the limit, by the bytes per event of the last measurement.
+  bool is_beyond(double events) {
+    const std::lock_guard lock(mutex_);
+    return events * bytes_per_event_ > kFull * limit_;
+  }
+
   bool wants_measure() {
     const std::lock_guard lock(mutex_);
     return wants_measure_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <set>
 #include <thread>
 
 #include "closing_report.h"
@@ -31,18 +33,18 @@ class Writer {
   explicit Writer(State& s) : s_(s) { view_ = spool::View::over(recorder::data(), recorder::size(), why_not_); }
 
   bool publish_next() {
-    const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
-    if (next_ >= opened) return false;
-    spool::Window& w = window(next_);
+    const std::optional<std::uint64_t> number = next_closed();
+    if (!number) return false;
+    spool::Window& w = window(*number);
     const spool::WindowState state = w.state.load(std::memory_order_acquire);
-    if (state == spool::WindowState::kOpen) return false;
     if (state == spool::WindowState::kClosed) {
       wait_for_device(w.end.load(std::memory_order_acquire));
       publish(w);
     }
     if (state != spool::WindowState::kPublished && whole_steps(w) == 0) s_.windows_without_step.fetch_add(1);
     if (w.first_mark != spool::kNoMark) s_.marks_published.store(w.end_mark, std::memory_order_release);
-    ++next_;
+    done_.insert(*number);
+    while (done_.erase(next_) != 0) ++next_;
     return true;
   }
 
@@ -69,10 +71,7 @@ class Writer {
     }
   }
 
-  bool has_work() const {
-    const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
-    return next_ < opened && window(next_).state.load(std::memory_order_acquire) != spool::WindowState::kOpen;
-  }
+  bool has_work() const { return next_closed().has_value(); }
 
   void write_manifest(const char* state) {
     s_.manifest.state = state;
@@ -94,7 +93,8 @@ class Writer {
 
   /// Removes the spool early, so that a process killed later leaves none in memory.
   void remove_spool_if_over() {
-    if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
+    const bool steps_over = s_.schedule_over.load() || !s_.records_steps;
+    if (s_.spool_removed.load() || !((steps_over && are_phases_over()) || s_.recording_over.load())) return;
     const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);
     if (s_.current.load() != nullptr || !all_written || s_.failed.load() > 0) return;
     recorder::header().finished.store(1);
@@ -123,6 +123,25 @@ class Writer {
   }
 
  private:
+  /// Windows of phases may close before windows that were opened earlier.
+  std::optional<std::uint64_t> next_closed() const {
+    const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
+    for (std::uint64_t number = next_; number < opened; ++number) {
+      const bool is_open = window(number).state.load(std::memory_order_acquire) == spool::WindowState::kOpen;
+      if (!is_open && done_.count(number) == 0) return number;
+    }
+    return std::nullopt;
+  }
+
+  bool are_phases_over() const {
+    return std::all_of(s_.phase_windows.begin(), s_.phase_windows.end(),
+                       [](const auto& phase) { return phase == nullptr || phase->is_over(); });
+  }
+  bool is_phase_open() const {
+    return std::any_of(s_.phase_windows.begin(), s_.phase_windows.end(),
+                       [](const auto& phase) { return phase != nullptr && phase->is_open(); });
+  }
+
   /// A window of source "none" counts as one step.
   std::uint64_t whole_steps(const spool::Window& w) const {
     if (w.first_mark == spool::kNoMark) return 1;
@@ -136,7 +155,7 @@ class Writer {
   }
 
   const char* current_state() const {
-    if (s_.current.load() != nullptr) return "active";
+    if (s_.current.load() != nullptr || is_phase_open()) return "active";
     return (recorder::mode() & recorder::kArmed) != 0 ? "warmup" : "skip";
   }
 
@@ -210,7 +229,8 @@ class Writer {
   State& s_;
   std::string why_not_;
   std::unique_ptr<spool::View> view_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_ = 0;        // windows before this one are done
+  std::set<std::uint64_t> done_;  // later windows that are done
   Ticks measured_at_ = 0;
   const char* last_state_ = "";
   std::int64_t last_manifest_ns_ = 0, last_sign_ns_ = monotonic_ns();

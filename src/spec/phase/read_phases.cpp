@@ -129,9 +129,7 @@ class PhaseReader {
   bool read_mode(const Value& value) {
     std::string mode;
     if (!read_word(value, mode)) return false;
-    if (mode == "window") {
-      return refuse(refusal_, value, "a phase cannot have traces of its own yet", "write mode = \"mark\"");
-    }
+    phase_.has_windows = mode == "window";
     if (mode == "window" || mode == "mark") return true;
     return refuse(refusal_, value, "unknown mode " + quoted(mode), "allowed: mark, window");
   }

@@ -38,6 +38,44 @@ TEST(Expand, KnowsEveryVariable) {
   }
 }
 
+Spec with_phase_windows(const std::string& folder, const std::string& filename) {
+  Spec spec;
+  spec.output.folder = folder;
+  spec.output.filename = filename;
+  spec.phases.push_back({.name = "actor", .has_windows = true});
+  return spec;
+}
+
+TEST(PatternsOf, AFolderThatDependsOnThePhaseBelongsToTheTraces) {
+  const Patterns patterns = patterns_of(with_phase_windows("/scratch/{run_name}/{phase}", "rank{rank}.json"));
+
+  EXPECT_EQ(patterns.folder, "/scratch/{run_name}");
+  EXPECT_EQ(patterns.file, "{phase}/rank{rank}.json");
+  EXPECT_EQ(patterns_of(with_phase_windows("a-{phase}", "f")).folder, ".");
+  EXPECT_EQ(patterns_of(with_phase_windows("/{phase}/b", "f")).folder, "/");
+  EXPECT_EQ(patterns_of(with_phase_windows("/{phase}/b", "f")).file, "{phase}/b/f");
+}
+
+TEST(PatternsOf, WithoutWindowsOfPhasesTheFolderStays) {
+  Spec spec = with_phase_windows("out/{phase}", "rank{rank}.json");
+  spec.phases[0].has_windows = false;
+
+  EXPECT_EQ(patterns_of(spec).folder, "out/{phase}");
+}
+
+TEST(TraceFileName, OfAPhaseHasThePhase) {
+  NameValues v = values(3);
+  v.phase = "actor";
+  v.occurrence = 4;
+  std::string added;
+
+  EXPECT_EQ(trace_file_name(with_phase_windows("out", "step{step}/rank{rank}.{step}.pt.trace.json"), v, added),
+            "actor-4/step11/rank3.11.pt.trace.json");
+  EXPECT_EQ(trace_file_name(with_phase_windows("out/{phase}", "rank{rank}.{occurrence}.json"), v, added),
+            "actor/rank3.4.json");
+  EXPECT_EQ(added, "");
+}
+
 TEST(Expand, UnknownValuesAreNamedUnknown) {
   NameValues v = values(3);
   v.rank.node_rank = -1;

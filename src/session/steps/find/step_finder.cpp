@@ -62,6 +62,7 @@ void StepFinder::begin() {
   next_look_ns_ = 0;
   s_.kept_from.store(ticks());
   s_.search.store(Search::kRunning);
+  s_.steps_want.store(true);
   recorder::set_mode(recorder::kArmed | only_searched(s_.spec), 0);
   arm_others(s_, 0);
 }
@@ -172,8 +173,8 @@ void StepFinder::pause() {
   pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPause_ns, kLongestPause_ns);
   pause_ns_ = std::max(pause_ns_, 10 * (monotonic_ns() - began_ns_));
   resume_ns_ = monotonic_ns() + pause_ns_;
-  recorder::set_mode(0, recorder::kArmed);
-  disarm_others(s_, ticks(), false);
+  s_.steps_want.store(false);
+  disarm(s_, ticks(), false);
   save_without_steps();
   stop_keeping(s_);
 }

@@ -44,9 +44,41 @@ TEST(PhaseSpec, OwnRanksReplaceThoseOfTheTopLevel) {
   EXPECT_TRUE(is_selected(loaded.spec, loaded.spec.phases[1], one));
 }
 
+TEST(PhaseSpec, ScheduleTakesWhatItDoesNotGiveFromTheTopLevel) {
+  const LoadedSpec loaded = load(
+      "[schedule]\nskip_first = 7\nwarmup = 2\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\nschedule = { "
+      "skip_first "
+      "= 1, active = 4 }\n[[phase]]\nname = \"b\"\nnvtx = \"b\"\nmode = \"window\"\nschedule = { steps = [1, \"2-3\"] "
+      "}\n");
+  ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+
+  const Schedule cycle = schedule_of(loaded.spec, loaded.spec.phases[0]);
+  const Schedule list = schedule_of(loaded.spec, loaded.spec.phases[1]);
+
+  EXPECT_EQ(cycle.skip_first, 1);
+  EXPECT_EQ(cycle.warmup, 2);
+  EXPECT_EQ(cycle.active, 4);
+  EXPECT_EQ(cycle.repeat, 1);
+  ASSERT_EQ(list.steps.size(), 1u);
+  EXPECT_EQ(list.steps[0].last, 3);
+}
+
+TEST(PhaseSpec, ACycleReplacesTheListOfTheTopLevel) {
+  const LoadedSpec loaded = load(
+      "[schedule]\nsteps = [\"2-3\", 10]\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\nschedule = { "
+      "skip_first = "
+      "1, active = 1 }\n[[phase]]\nname = \"b\"\nnvtx = \"b\"\nmode = \"window\"\n");
+  ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+
+  EXPECT_EQ(schedule_of(loaded.spec, loaded.spec.phases[0]).next_recorded(0), 2);
+  EXPECT_EQ(schedule_of(loaded.spec, loaded.spec.phases[1]).next_recorded(4), 10);
+}
+
 TEST(PhaseSpec, PrintedTextLoadsAsTheSameSpec) {
-  const LoadedSpec loaded =
-      load("[[phase]]\nname = \"rollout \\\"1\\\"\"\nnvtx = \"rollout*\"\nmax_seconds = 2.5\nranks = \"0,3\"\n");
+  const LoadedSpec loaded = load(
+      "[[phase]]\nname = \"rollout \\\"1\\\"\"\nnvtx = \"rollout*\"\nmax_seconds = 2.5\nranks = \"0,3\"\n"
+      "mode = \"window\"\nsteps = { source = \"torch\", pattern = \"m*\" }\nschedule = { active = 2, repeat = 0 }\n"
+      "limits = { window_seconds = 1.5, total_traces = 3 }\n");
   ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
 
   const LoadedSpec again = load_spec_text(loaded.spec.to_toml(), "again.toml");

@@ -1,0 +1,127 @@
+#include "planned_phases.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+
+#include "estimate.h"
+#include "profshim/base/printable.h"
+
+namespace profshim::cli {
+namespace {
+
+constexpr std::size_t kMostWindows = 8;
+
+/// A phase without ticks has one window for each recorded occurrence.
+std::vector<PlannedWindow> one_each(const std::vector<PlannedWindow>& windows) {
+  std::vector<PlannedWindow> out;
+  for (const PlannedWindow& window : windows) {
+    for (std::int64_t i = window.first; i <= window.last && out.size() <= kMostWindows; ++i)
+      out.push_back({i, i, true});
+  }
+  return out;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// Returns a spec whose names have STEP and so on in place of values that only the job knows.
+Spec with_open_names(Spec spec, bool has_ticks) {
+  const output::Patterns patterns = output::patterns_of(spec);
+  spec.output.folder = patterns.folder;
+  std::string& name = spec.output.filename;
+  name = patterns.file;
+  if (has_ticks && name.find("{phase}") == std::string::npos) name = "{phase}-{occurrence}/" + name;
+  for (const auto& [from, to] :
+       {std::pair{"{step}", "STEP"}, std::pair{"{first_step}", "STEP"}, std::pair{"{last_step}", "STEP"},
+        std::pair{"{window}", "WINDOW"}, std::pair{"{time}", "TIME"}, std::pair{"{time_ns}", "TIME"},
+        std::pair{"{pid}", "PID"}})
+    name = replaced(std::move(name), from, to);
+  return has_ticks ? (name = replaced(std::move(name), "{occurrence}", "OCCURRENCE"), spec) : spec;
+}
+
+std::string unit_of(const PlannedPhase& phase) { return phase.spec->ticks ? "ticks" : "occurrences"; }
+
+void add_files(const Spec& spec, const Rank& rank, output::NameValues names, PlannedPhase& phase) {
+  const Spec open = with_open_names(spec, phase.spec->ticks.has_value());
+  names.rank = rank;
+  names.phase = phase.spec->name;
+  for (const PlannedWindow& window : phase.windows) {
+    names.occurrence = window.first;
+    std::string added;
+    phase.files.push_back(output::trace_file_name(open, names, added));
+  }
+}
+
+}  // namespace
+
+std::string rank_set(const std::vector<int>& ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    out += (out.empty() ? "" : ",") + std::to_string(ranks[i]);
+    if (end > i) out += (end == i + 1 ? "," : "-") + std::to_string(ranks[end]);
+    i = end + 1;
+  }
+  return out;
+}
+
+std::vector<PlannedPhase> plan_phases(const Spec& spec, const std::vector<Rank>& ranks,
+                                      const output::NameValues& names) {
+  std::vector<PlannedPhase> phases;
+  for (const PhaseSpec& one : spec.phases) {
+    PlannedPhase& phase = phases.emplace_back();
+    phase.spec = &one;
+    const Rank* first = nullptr;
+    for (const Rank& rank : ranks) {
+      if (!is_selected(spec, one, rank)) continue;
+      if (first == nullptr) first = &rank;
+      phase.ranks.push_back(rank.rank);
+    }
+    if (!one.has_windows || first == nullptr) continue;
+    const Schedule schedule = schedule_of(spec, one);
+    phase.windows = planned_windows(schedule, steps_until_over(schedule), kMostWindows + 1);
+    if (!one.ticks) phase.windows = one_each(phase.windows);
+    phase.windows_go_on = phase.windows.size() > kMostWindows || (schedule.steps.empty() && schedule.repeat == 0);
+    if (phase.windows.size() > kMostWindows) phase.windows.resize(kMostWindows);
+    add_files(spec, *first, names, phase);
+  }
+  return phases;
+}
+
+void print_phases(const std::vector<PlannedPhase>& phases) {
+  for (const PlannedPhase& phase : phases) {
+    const PhaseSpec& spec = *phase.spec;
+    std::printf("\nphase %s: %s \"%s\", %s on ranks %s\n", printable(spec.name).c_str(),
+                std::string(to_text(spec.ranges_of.source)).c_str(), printable(spec.ranges_of.pattern).c_str(),
+                spec.has_windows ? "traces of its own" : "marked in the traces of steps",
+                phase.ranks.empty() ? "none" : rank_set(phase.ranks).c_str());
+    for (std::size_t i = 0; i < phase.windows.size(); ++i) {
+      const PlannedWindow& window = phase.windows[i];
+      std::printf("  rank %d, %s %" PRId64, phase.ranks.front(), unit_of(phase).c_str(), window.first);
+      if (window.last != window.first) std::printf(" to %" PRId64, window.last);
+      std::printf(": %s\n", printable(phase.files[i]).c_str());
+    }
+    if (phase.windows_go_on) std::printf("  ... and more: the first %zu are shown\n", phase.windows.size());
+  }
+}
+
+void write_phases(JsonWriter& json, const std::vector<PlannedPhase>& phases) {
+  json.open_list();
+  for (const PlannedPhase& phase : phases) {
+    json.line_unless_first(2).open_object().member("name", phase.spec->name);
+    json.member("source", to_text(phase.spec->ranges_of.source)).member("pattern", phase.spec->ranges_of.pattern);
+    json.member("mode", phase.spec->has_windows ? "window" : "mark").list("ranks", phase.ranks);
+    json.member("unit", unit_of(phase)).key("windows").open_list();
+    for (const PlannedWindow& window : phase.windows)
+      json.open_object().member("first", window.first).member("last", window.last).close_object();
+    json.close_list().member("windows_go_on", phase.windows_go_on).list("files", phase.files).close_object();
+  }
+  json.close_list();
+}
+
+}  // namespace profshim::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planned_windows.h"
+#include "profshim/json/writer.h"
+#include "profshim/output.h"
+
+namespace profshim::cli {
+
+/// A phase of the spec in a job of known size.
+struct PlannedPhase {
+  const PhaseSpec* spec = nullptr;
+  std::vector<int> ranks;
+  std::vector<PlannedWindow> windows;  // in occurrences, or in ticks; the first few
+  bool windows_go_on = false;
+  std::vector<std::string> files;  // of the first rank. They have STEP for the job's step, TIME for the time
+};
+
+/// `ranks`: all ranks of the job. `names`: run name and host.
+std::vector<PlannedPhase> plan_phases(const Spec& spec, const std::vector<Rank>& ranks,
+                                      const output::NameValues& names);
+void print_phases(const std::vector<PlannedPhase>& phases);
+void write_phases(JsonWriter& json, const std::vector<PlannedPhase>& phases);
+
+/// Returns "0,8-15".
+std::string rank_set(const std::vector<int>& ranks);
+
+}  // namespace profshim::cli

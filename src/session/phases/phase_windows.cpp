@@ -1,0 +1,192 @@
+#include "phase_windows.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "session/state.h"
+#include "session/steps/window_control.h"
+
+namespace profshim::session {
+namespace {
+
+std::int32_t own_tid(const spool::Thread* block) {
+  return block != nullptr ? block->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
+}
+
+bool is_recorded(Action action) { return action == Action::kRecord || action == Action::kRecordAndSave; }
+
+}  // namespace
+
+PhaseWindows::PhaseWindows(State& state, std::size_t index)
+    : s_(state),
+      spec_(state.spec.phases[index]),
+      id_(static_cast<std::uint32_t>(index + 1)),
+      schedule_(schedule_of(state.spec, spec_)),
+      window_seconds_(spec_.limits.window_seconds.value_or(state.spec.limits.window_seconds)),
+      limit_phase_(recorder::intern("phase.max_seconds")) {}
+
+void PhaseWindows::range_begins(Ticks at) {
+  const spool::Thread* const block = recorder::this_thread();
+  const std::int32_t tid = own_tid(block);
+  std::int32_t owner = 0;
+  if (owner_.compare_exchange_strong(owner, tid, std::memory_order_acq_rel)) {
+    owner_block_.store(block);
+    depth_.store(1);
+    return occurrence_begins(at);
+  }
+  if (owner == tid) {
+    depth_.fetch_add(1);
+    return;
+  }
+  if (others_.fetch_add(1) == 0) {
+    recorder::problem(
+        "phases", "a phase was in progress on two threads at once: only the occurrence that began first has a window");
+  }
+}
+
+// A range may end on another thread than it began on.
+void PhaseWindows::range_ends(Ticks at) {
+  const std::int32_t owner = owner_.load(std::memory_order_acquire);
+  if (owner == 0 || owner != own_tid(recorder::this_thread())) {
+    int others = others_.load();
+    while (others > 0 && !others_.compare_exchange_weak(others, others - 1)) {
+    }
+    if (others > 0) return;
+  }
+  if (owner != 0 && depth_.fetch_sub(1) == 1) occurrence_ends(at);
+}
+
+void PhaseWindows::occurrence_begins(Ticks at) {
+  is_cut_.store(false);
+  is_limited_.store(false);
+  last_ = Action::kNone;
+  const std::int64_t occurrence = occurrences_.fetch_add(1);
+  began_ns_.store(monotonic_ns());
+  if (!spec_.ticks) return unit_begins(at, occurrence);
+  if (schedule_.action_of(ticks_.load()) != Action::kNone) want(true, at);
+}
+
+void PhaseWindows::occurrence_ends(Ticks at) {
+  close(at, spool::WindowEnd::kSchedule, 0, !spec_.ticks || last_ == Action::kRecordAndSave);
+  began_ns_.store(0);
+  want(false, at, schedule_.action_of(next_unit()) != Action::kNone);
+  owner_.store(0, std::memory_order_release);
+}
+
+void PhaseWindows::tick_begins(Ticks at) {
+  if (owner_.load(std::memory_order_acquire) != own_tid(recorder::this_thread())) return;
+  unit_begins(at, ticks_.fetch_add(1));
+  if (spool::Window* const window = window_.load()) std::atomic_ref(window->ticks).fetch_add(1);
+}
+
+void PhaseWindows::unit_begins(Ticks at, std::int64_t unit) {
+  const Action action = schedule_.action_of(unit);
+  const bool recorded = is_recorded(action), is_last_done = last_ == Action::kRecordAndSave;
+  if (!recorded || is_last_done) {
+    close(at, spool::WindowEnd::kSchedule, 0, true);
+    is_limited_.store(false);
+  }
+  last_ = action;
+  if (recorded && !is_open() && !is_limited_.load() && !is_cut_.load()) open(at, unit);
+  want(recorded ? is_open() : action == Action::kWarmup, at, schedule_.action_of(unit + 1) != Action::kNone);
+}
+
+void PhaseWindows::open(Ticks at, std::int64_t unit) {
+  if (s_.disk_is_full.load(std::memory_order_relaxed)) {
+    s_.windows_refused.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const auto most = static_cast<std::uint64_t>(s_.spec.limits.total_traces);
+  if (spec_.limits.total_traces && opened() >= static_cast<std::uint64_t>(*spec_.limits.total_traces)) return;
+  if (s_.windows_opened.load(std::memory_order_relaxed) >= most) return s_.recording_over.store(true);
+  recorder::WindowOfPhase of;
+  of.phase = id_;
+  of.occurrence = static_cast<std::uint32_t>(occurrences_.load() - 1);
+  of.step = s_.steps.any.load() ? s_.steps.last_number.load() : kNoStepNumber;
+  of.first_tick = spec_.ticks ? static_cast<std::uint64_t>(unit) : 0;
+  spool::Window* const window = recorder::open_window(at, spool::kNoMark, of);
+  if (window == nullptr) {
+    recorder::problem("session", "windows of a phase are lost: 1024 windows wait to be written; record fewer windows");
+    return;
+  }
+  s_.windows_opened.fetch_add(1, std::memory_order_relaxed);
+  opened_.fetch_add(1, std::memory_order_relaxed);
+  opened_ns_.store(monotonic_ns());
+  committed_before_.store(recorder::events_committed());
+  window_.store(window);
+}
+
+void PhaseWindows::close(Ticks at, spool::WindowEnd why, StringId limit, bool complete) {
+  spool::Window* const window = window_.exchange(nullptr);
+  if (window == nullptr) return;
+  window->complete = complete ? 1 : 0;
+  recorder::close_window(*window, at, window->end_mark, why, limit);
+  if (why == spool::WindowEnd::kExit && !complete && !s_.spec.save_on_exit)
+    window->state.store(spool::WindowState::kDropped, std::memory_order_release);
+}
+
+void PhaseWindows::want(bool recording, Ticks at, bool is_near) {
+  const bool before = wants_.exchange(recording);
+  if (recording) {
+    if (!before) s_.phases_wanting.fetch_add(1);
+    recorder::set_mode(recorder::kArmed, 0);
+    arm_others(s_, is_open() ? at : 0);
+  } else if (before) {
+    s_.phases_wanting.fetch_sub(1);
+    disarm(s_, at, is_near);
+  }
+}
+
+bool PhaseWindows::has_owner_ended() const {
+  const spool::Thread* const block = owner_block_.load();
+  return block != nullptr && (block->slot.load(std::memory_order_acquire) != spool::ThreadSlot::kLive ||
+                              block->tid.load(std::memory_order_relaxed) != owner_.load());
+}
+
+void PhaseWindows::check() {
+  const std::int64_t began_ns = began_ns_.load(), now_ns = monotonic_ns();
+  if (began_ns == 0) return;
+  if (has_owner_ended()) {
+    close(ticks(), spool::WindowEnd::kExit, 0, false);
+    return occurrence_ends(ticks());
+  }
+  const auto seconds_since = [now_ns](std::int64_t then) { return static_cast<double>(now_ns - then) / 1e9; };
+  if (spec_.max_seconds > 0 && seconds_since(began_ns) > spec_.max_seconds) {
+    is_cut_.store(true);
+    return close_by_limit(ticks(), limit_phase_);
+  }
+  if (!is_open()) return;
+  if (seconds_since(opened_ns_.load()) > window_seconds_) close_by_limit(ticks(), s_.limit_time);
+  const auto events = static_cast<double>(recorder::events_committed() - committed_before_.load());
+  if (s_.trace_size.is_beyond(events)) close_by_limit(ticks(), s_.limit_size);
+}
+
+void PhaseWindows::close_by_limit(Ticks end, StringId limit) {
+  if (!is_open() && !wants_.load()) return;
+  is_limited_.store(true);
+  close(end, spool::WindowEnd::kLimit, limit, false);
+  want(false, end);
+}
+
+void PhaseWindows::close_at_exit(Ticks now) { close(now, spool::WindowEnd::kExit, 0, false); }
+
+std::int64_t PhaseWindows::next_unit() const { return spec_.ticks ? ticks_.load() : occurrences_.load(); }
+
+bool PhaseWindows::is_over() const {
+  const bool has_all = spec_.limits.total_traces && opened() >= static_cast<std::uint64_t>(*spec_.limits.total_traces);
+  return !is_open() && (schedule_.over(next_unit()) || has_all);
+}
+
+std::string PhaseWindows::why_no_window() const {
+  if (opened() != 0) return {};
+  const std::int64_t seen = next_unit();
+  if (occurrences_.load() == 0) {
+    return "no window of phase \"" + spec_.name + "\" was reached: no " + std::string(to_text(spec_.ranges_of.source)) +
+           " range matched \"" + spec_.ranges_of.pattern + "\"";
+  }
+  const auto next = schedule_.next_recorded(0);
+  return "no window of phase \"" + spec_.name + "\" was reached: " + std::to_string(seen) + " " + unit() +
+         (seen == 1 ? "" : "s") + " seen, first window at " + unit() + " " + (next ? std::to_string(*next) : "?");
+}
+
+}  // namespace profshim::session
