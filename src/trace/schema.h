@@ -519,6 +519,9 @@ inline constexpr std::string_view kContextSync = "Context Sync";
 inline constexpr std::string_view kPid2019 = "CPU functions";  // pid of PyTorch before Kineto
 }  // namespace name
 
+/// Between the names of "outer phases". No name has it.
+inline constexpr std::string_view kPhaseSeparator = ", ";
+
 /// baseTimeNanoseconds is a multiple of a quarter of a year.
 inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 

@@ -1,6 +1,6 @@
 // Reinforcement learning in outline: rollouts, then actor training in micro-batches, in each step. Arguments: steps,
 // micro-batches, and "leak" (a rollout that is never closed), "thread" (a thread ends inside its rollout), "overlap"
-// (two threads have rollouts at once) or "slow" (the last rollout takes two seconds).
+// (two threads have rollouts at once) or "slow" (the last rollout takes two seconds), or "hang" (it never ends).
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
     if (strcmp(how, "overlap") == 0) pthread_create(&thread, NULL, overlaps, NULL);
     if (strcmp(how, "thread") == 0 || strcmp(how, "overlap") == 0) pthread_join(thread, NULL);
     if (strcmp(how, "slow") == 0 && step == steps - 1) sleep(2);
+    if (strcmp(how, "hang") == 0 && step == steps - 1) sleep(60);
     nvtxRangePop();
     actor_train(step, micro_batches);
     work(1);

@@ -1,4 +1,4 @@
-// The views of `profshim summary`: --kernels, --steps, --comms, --mpi.
+// The views of `profshim summary`: --kernels, --steps, --comms, --mpi, --phases.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct View {
 };
 
 struct ViewChoice {
-  bool kernels = false, steps = false, comms = false, mpi = false;
+  bool kernels = false, steps = false, comms = false, mpi = false, phases = false;
   double gap_us = 1000;  // shortest gap that --steps lists
   bool several_runs = false;
 };

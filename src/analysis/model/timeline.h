@@ -24,7 +24,8 @@ enum class Kind : std::uint8_t {
   kMemcpy,
   kMemset,
   kGpuAnnotation,
-  kSync,  // synchronization, and CUDA events recorded in a stream
+  kPhase,  // an occurrence of a phase of the spec
+  kSync,   // synchronization, and CUDA events recorded in a stream
 };
 /// Kinds that occupy a host thread and have rows in key_averages().
 constexpr bool is_host(Kind kind) {
@@ -55,6 +56,7 @@ struct Slice {
   TextId name = 0;
   std::uint32_t track = 0;
   std::uint32_t communication = kNone;  // index in Timeline::communications
+  TextId phases = 0;                    // phases around it or its launch, outermost first: "actor, weight_sync"
   TextId input_dims = 0;                // compact JSON; needs TimelineOptions::input_dims
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // occupies no thread

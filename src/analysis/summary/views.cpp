@@ -5,6 +5,7 @@
 #include "analysis/summary/comms/comms_view.h"
 #include "kernels_view.h"
 #include "mpi_view.h"
+#include "phases_view.h"
 #include "steps_view.h"
 
 namespace profshim {
@@ -15,6 +16,7 @@ Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice
   StepsView steps(choice.gap_us);
   CommsView comms;
   MpiView mpi;
+  PhasesView phases;
   OneJob job;
   Views result;
   for (const std::string& path : paths) {
@@ -24,6 +26,7 @@ Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice
       if (choice.steps) steps.add(timeline, timeline.rank);
       if (choice.comms) comms.add(timeline, timeline.rank);
       if (choice.mpi) mpi.add(timeline, timeline.rank);
+      if (choice.phases) phases.add(timeline, timeline.rank);
       result.truncated = result.truncated || timeline.truncated;
       result.warnings.insert(result.warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
     }
@@ -32,6 +35,7 @@ Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice
   if (choice.steps) result.views.push_back(steps.finish());
   if (choice.comms) result.views.push_back(comms.finish());
   if (choice.mpi) result.views.push_back(mpi.finish());
+  if (choice.phases) result.views.push_back(phases.finish());
   return result;
 }
 

@@ -28,31 +28,39 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-/// Returns a spec whose names have STEP and so on in place of values that only the job knows.
-Spec with_open_names(Spec spec, bool has_ticks) {
-  const output::Patterns patterns = output::patterns_of(spec);
-  spec.output.folder = patterns.folder;
-  std::string& name = spec.output.filename;
-  name = patterns.file;
-  if (has_ticks && name.find("{phase}") == std::string::npos) name = "{phase}-{occurrence}/" + name;
-  for (const auto& [from, to] :
-       {std::pair{"{step}", "STEP"}, std::pair{"{first_step}", "STEP"}, std::pair{"{last_step}", "STEP"},
-        std::pair{"{window}", "WINDOW"}, std::pair{"{time}", "TIME"}, std::pair{"{time_ns}", "TIME"},
-        std::pair{"{pid}", "PID"}})
-    name = replaced(std::move(name), from, to);
-  return has_ticks ? (name = replaced(std::move(name), "{occurrence}", "OCCURRENCE"), spec) : spec;
+// Numbers that stand for values that only the job knows.
+constexpr std::int64_t kStep = 900'000'000'000'001, kWindow = 900'000'000'000'002, kOccurrence = 900'000'000'000'003,
+                       kSeconds = 900'000'004;
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr int kPid = 2'000'000'005;
+
+output::NameValues with_unknown_values(output::NameValues names) {
+  names.first_step = names.last_step = kStep;
+  names.window = kWindow;
+  names.occurrence = kOccurrence;
+  names.time_ns = kSeconds * kSecond_ns;
+  names.pid = kPid;
+  return names;
+}
+
+std::string with_placeholders(std::string name) {
+  for (const auto& [number, word] :
+       {std::pair{kStep, "STEP"}, std::pair{kWindow, "WINDOW"}, std::pair{kOccurrence, "OCCURRENCE"},
+        std::pair{kSeconds * kSecond_ns, "TIME_NS"}, std::pair{kSeconds, "TIME"}, std::pair{std::int64_t{kPid}, "PID"}})
+    name = replaced(std::move(name), std::to_string(number), word);
+  return name;
 }
 
 std::string unit_of(const PlannedPhase& phase) { return phase.spec->ticks ? "ticks" : "occurrences"; }
 
-void add_files(const Spec& spec, const Rank& rank, output::NameValues names, PlannedPhase& phase) {
-  const Spec open = with_open_names(spec, phase.spec->ticks.has_value());
+void add_files(const Spec& spec, const Rank& rank, const output::NameValues& known, PlannedPhase& phase) {
+  output::NameValues names = with_unknown_values(known);
   names.rank = rank;
   names.phase = phase.spec->name;
   for (const PlannedWindow& window : phase.windows) {
-    names.occurrence = window.first;
+    if (!phase.spec->ticks) names.occurrence = window.first;
     std::string added;
-    phase.files.push_back(output::trace_file_name(open, names, added));
+    phase.files.push_back(with_placeholders(output::trace_file_name(spec, names, added)));
   }
 }
 

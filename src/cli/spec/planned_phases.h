@@ -15,7 +15,7 @@ struct PlannedPhase {
   std::vector<int> ranks;
   std::vector<PlannedWindow> windows;  // in occurrences, or in ticks; the first few
   bool windows_go_on = false;
-  std::vector<std::string> files;  // of the first rank. They have STEP for the job's step, TIME for the time
+  std::vector<std::string> files;  // of the first rank. They have words such as STEP for what only the job knows
 };
 
 /// `ranks`: all ranks of the job. `names`: run name and host.

@@ -23,7 +23,7 @@ struct Options {
   TableStyle style;
   ViewChoice views;
   bool table = false, by_shapes = false, json = false, csv = false;
-  bool any_view() const { return views.kernels || views.steps || views.comms || views.mpi; }
+  bool any_view() const { return views.kernels || views.steps || views.comms || views.mpi || views.phases; }
 };
 
 void print_warnings(const std::vector<std::string>& warnings) {
@@ -198,6 +198,8 @@ int run(int argc, char** argv) {
   arguments.add("--comms", options.views.comms,
                 "Print collectives by group and function: sizes, bandwidths, waiting, last and missing ranks");
   arguments.add("--mpi", options.views.mpi, "Print MPI calls by function, with their share of the time");
+  arguments.add("--phases", options.views.phases,
+                "Print the phases of the spec: occurrences, times, and the calls and device activity inside");
   arguments
       .add("--gap-us", options.views.gap_us, "With --steps: minimum length of a gap in microseconds (default: 1000)")
       .range(0);

@@ -44,6 +44,16 @@ std::map<std::string, std::string> traces_in_manifests(const std::string& folder
   return result;
 }
 
+/// Adds the traces of phases that the manifests of the folder name.
+void add_phase_traces(const std::string& folder, std::set<std::string>& of_phases) {
+  for (const output::Manifest& manifest : output::read_manifests(folder)) {
+    for (const output::ManifestWindow& window : manifest.windows) {
+      if (window.phase.empty() || window.file.empty()) continue;
+      of_phases.insert((fs::path(folder) / window.file).lexically_normal().string());
+    }
+  }
+}
+
 /// Call only on the main thread: the cache of manifests is not locked.
 std::string window_in_manifests(const std::string& path) {
   static std::map<std::string, std::map<std::string, std::string>> known;
@@ -60,11 +70,35 @@ std::string window_in_manifests(const std::string& path) {
   return {};
 }
 
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread,
+                                      std::set<std::string>& of_phases);
+
+/// A phase's window repeats events of the windows of steps: both together would count these twice.
+void leave_out_phases(const std::string& folder, const std::set<std::string>& of_phases,
+                      std::vector<std::string>& traces) {
+  const auto is_of_phase = [&](const std::string& path) {
+    return of_phases.contains(fs::path(path).lexically_normal().string());
+  };
+  const auto count = std::count_if(traces.begin(), traces.end(), is_of_phase);
+  if (count == 0 || count == static_cast<std::ptrdiff_t>(traces.size())) return;
+  std::erase_if(traces, is_of_phase);
+  std::fprintf(stderr, "profshim: %s: left out %td trace%s of phases; name them or their folders to read them\n",
+               printable(folder).c_str(), count, count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 bool is_trace_name(std::string_view name) { return !name.starts_with('.') && without_gz(name).ends_with(kEnding); }
 
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread) {
+  std::set<std::string> of_phases;
+  return traces_below(folder, unread, of_phases);
+}
+
+namespace {
+
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread,
+                                      std::set<std::string>& of_phases) {
   std::vector<std::string> result, to_do = {folder};
   while (!to_do.empty()) {
     bool has_manifests = false;
@@ -83,6 +117,7 @@ std::vector<std::string> traces_below(const std::string& folder, std::vector<std
     }
     if (error) unread.push_back(current + ": " + error.message());
     if (!has_manifests) continue;
+    add_phase_traces(current, of_phases);
     for (const auto& [path, window] : traces_in_manifests(current)) {
       if (!is_trace_name(fs::path(path).filename().string())) result.push_back(path);
     }
@@ -91,7 +126,9 @@ std::vector<std::string> traces_below(const std::string& folder, std::vector<std
   return result;
 }
 
-bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files) {
+}  // namespace
+
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files, bool with_phases) {
   bool all = true;
   std::set<fs::path> seen;
   const auto add = [&](const std::string& file) {
@@ -103,7 +140,9 @@ bool collect_traces(const std::vector<std::string>& paths, std::vector<std::stri
     std::error_code error;
     if (fs::is_directory(path, error)) {
       std::vector<std::string> unread;
-      const std::vector<std::string> below = traces_below(path, unread);
+      std::set<std::string> of_phases;
+      std::vector<std::string> below = traces_below(path, unread, of_phases);
+      if (!with_phases) leave_out_phases(path, of_phases, below);
       for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", printable(line).c_str());
       if (below.empty() && unread.empty()) {
         std::fprintf(stderr,

@@ -12,8 +12,9 @@ bool is_trace_name(std::string_view name);
 /// Also returns traces that only a manifest names ("trace.json"). Adds unreadable folders to `unread`.
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread);
 
-/// Adds each file once. Returns false if a path is missing, unreadable or without traces.
-bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files);
+/// Adds each file once. Returns false if a path is missing, unreadable or without traces. Of a folder with traces of
+/// both steps and phases, adds those of phases only if `with_phases`.
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files, bool with_phases = false);
 
 /// Returns a key that all files of one window share.
 std::string window_of(const std::string& path);

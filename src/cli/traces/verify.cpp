@@ -138,7 +138,7 @@ int run(int argc, char** argv) {
   if (!load_spec_file(options.spec, spec)) return kFailure;
 
   std::vector<std::string> files;
-  const bool all = collect_traces(options.paths, files);
+  const bool all = collect_traces(options.paths, files, true);
   if (files.empty()) return kFailure;
   const std::vector<FileReport> reports = verify_all(files);
   const std::vector<TraceRule> rules = check_traces(spec.spec, seen_in(reports));

@@ -124,7 +124,7 @@ std::span<const Arg> PhaseMarks::args_of(const std::vector<std::size_t>& phases)
   if (phases.size() == 1) return args;
   std::string& outer = texts_.emplace_back();
   for (std::size_t i = 0; i + 1 < phases.size(); ++i) {
-    outer += (i == 0 ? "" : ", ") + std::string(definitions_.phases()[phases[i]].name);
+    outer += std::string(i == 0 ? "" : schema::kPhaseSeparator) += (definitions_.phases()[phases[i]].name);
   }
   args.push_back({schema::arg::kOuterPhases, std::string_view{outer}});
   return args;

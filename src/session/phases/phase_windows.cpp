@@ -133,7 +133,7 @@ void PhaseWindows::want(bool recording, Ticks at, bool is_near) {
     arm_others(s_, is_open() ? at : 0);
   } else if (before) {
     s_.phases_wanting.fetch_sub(1);
-    disarm(s_, at, is_near);
+    disarm(s_, at, is_near, is_near);
   }
 }
 

@@ -65,9 +65,9 @@ class PhaseWindows {
   std::atomic<std::int64_t> began_ns_{0};
   std::atomic<std::int64_t> occurrences_{0}, ticks_{0};  // begun so far
   std::atomic<bool> wants_{false};
-  std::atomic<bool> is_limited_{false};  // a limit has closed the window of the units in progress
-  std::atomic<bool> is_cut_{false};      // the occurrence reached max_seconds
-  Action last_ = Action::kNone;          // of the unit in progress
+  std::atomic<bool> is_limited_{false};      // a limit has closed the window of the units in progress
+  std::atomic<bool> is_cut_{false};          // the occurrence reached max_seconds
+  std::atomic<Action> last_{Action::kNone};  // of the unit in progress
 
   std::atomic<spool::Window*> window_{nullptr};
   std::atomic<std::int64_t> opened_ns_{0};

@@ -22,11 +22,11 @@ bool is_wanted(const State& s) { return s.steps_want.load() || s.phases_wanting.
 
 }  // namespace
 
-void disarm(State& s, Ticks at, bool is_near) {
+void disarm(State& s, Ticks at, bool is_near, bool often) {
   if (is_wanted(s)) return;
   recorder::set_mode(0, kArmed);
   device::disarm(at, is_near);
-  if (auto* const function = s.when_arming.load()) function(false);
+  if (auto* const function = often ? nullptr : s.when_arming.load()) function(false);
   // Another thread may have wanted the recording in between.
   if (!is_wanted(s)) return;
   recorder::set_mode(kArmed, 0);

@@ -11,8 +11,9 @@ void close_by_limit(State& state, Ticks end, StringId limit);
 void close_at_exit(State& state, Ticks now);
 /// Switches CUPTI on, and calls the function of call_when_arming().
 void arm_others(State& state, Ticks window_begin);
-/// Switches the recording off, unless the steps or a phase want it.
-void disarm(State& state, Ticks at, bool is_near);
+/// Switches the recording off, unless the steps or a phase want it. `often`: it will be on again soon, and so on, so
+/// that the function of call_when_arming() is not called.
+void disarm(State& state, Ticks at, bool is_near, bool often = false);
 /// True if a window opens soon after `step`. `step_ns`: time of one step; 0 = unknown.
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);

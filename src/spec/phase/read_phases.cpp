@@ -112,8 +112,9 @@ class PhaseReader {
       return refuse(refusal_, value, "name \"step\" is what {phase} becomes for windows of steps",
                     "choose another name");
     }
-    if (phase_.name.size() <= 100 && phase_.name.find('/') == std::string::npos) return true;
-    return refuse(refusal_, value, "name must have at most 100 bytes and no \"/\": it becomes part of file names", "");
+    if (phase_.name.size() <= 100 && phase_.name.find_first_of("/,") == std::string::npos) return true;
+    return refuse(refusal_, value,
+                  "name must have at most 100 bytes and neither \"/\" nor \",\": it becomes part of file names", "");
   }
 
   bool read_source(const Value& value) {

@@ -7,6 +7,7 @@
 #include "e2e/support/needs_nvtx.h"
 #include "e2e/support/recorded_jobs.h"
 #include "e2e/support/seen_trace.h"
+#include "e2e/support/torch_run.h"
 
 namespace profshim::e2e {
 namespace {
@@ -160,14 +161,74 @@ TEST(PhaseWindows, ThatWereNotReachedAreSaid) {
       << outcome.err;
 }
 
+TEST(PhaseWindows, OfRecordFunctionHoldTheOperatorsInside) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  Job job = shell("exec " + torch_python() +
+                  " -c '\n"
+                  R"(
+import torch
+from torch.profiler import record_function
+x = torch.ones(4, 4)
+for i in range(9):
+    torch.add(x, x)
+    with record_function(f"decode {i}"):
+        torch.mm(x, x)
+        for j in range(i):
+            with record_function("token"):
+                torch.mul(x, x)
+')");
+  job.folder = scratch.path();
+  job.environment.emplace_back("RANK", "0");
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("s.toml", R"(
+version = 1
+[steps]
+source = "torch"
+pattern = "no such range"
+[output]
+folder = "traces"
+filename = "{phase}{occurrence}.pt.trace.json"
+[[phase]]
+name = "decode"
+torch = "decode*"
+mode = "window"
+schedule = { skip_first = 3, warmup = 1, active = 2, repeat = 1 }
+[[phase]]
+name = "token"
+torch = "decode*"
+mode = "window"
+steps = { source = "torch", pattern = "token" }
+schedule = { skip_first = 15, warmup = 1, active = 4, repeat = 1 }
+)"));
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(names_below(scratch / "traces"),
+            (std::vector<std::string>{"decode4-rank0.pt.trace.json", "decode5-rank0.pt.trace.json",
+                                      "token6-rank0.pt.trace.json"}))
+      << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 3u);
+  EXPECT_EQ(traces[0].calls("aten::mm").size(), 1u);
+  EXPECT_EQ(traces[0].calls("aten::mul").size(), 4u);
+  EXPECT_EQ(traces[1].calls("aten::mul").size(), 5u);
+  EXPECT_EQ(traces[1].calls("aten::add").size(), 0u);
+  EXPECT_EQ(traces[2].calls("aten::mul").size(), 4u);
+  EXPECT_EQ(of_phase(traces[2], "first_tick"), "16");
+  EXPECT_EQ(of_phase(traces[2], "ticks"), "4");
+  const Outcome summed = profshim({"summary", "--phases", traces[1].path});
+  EXPECT_NE(summed.out.find("decode"), std::string::npos) << summed.out << summed.err;
+}
+
 TEST(PhaseWindows, OfAKilledJobAreRecovered) {
   NEEDS_NVTX();
   const ScratchFolder scratch;
-  Job job = phases_job(scratch, 1, {"3", "4", "slow"},
+  Job job = phases_job(scratch, 1, {"3", "4", "hang"},
                        std::string("[steps]\nsource = \"nvtx\"\npattern = \"none\"\n") +
                            phase("rollout", "rollout*", "schedule = { steps = [2] }\n"));
-  job.command = {"timeout", "-s", "KILL", "1", job.command.back().empty() ? "" : job.command[job.command.size() - 4],
-                 "3",       "4",  "slow"};
+  const std::string program = job.command[job.command.size() - 4];
+  job.command = {"timeout", "-s", "KILL", "4", program, "3", "4", "hang"};
 
   const Outcome outcome = run(job);
   const Outcome recovered = profshim({"recover", scratch / "traces"});

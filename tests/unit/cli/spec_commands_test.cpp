@@ -79,6 +79,29 @@ TEST(Explain, ShowsTheLoopsOfATrace) {
   EXPECT_EQ(chosen->at("cycles"), 19);
 }
 
+TEST(Explain, ListsPhasesWithTheirRanksAndTraces) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/s.toml")
+      << "version = 1\n[output]\nfolder = \"out/{phase}\"\nfilename = \"{phase}_{step}_rank{rank}.pt.trace.json\"\n"
+         "[[phase]]\nname = \"sync\"\nnvtx = \"update*\"\n[[phase]]\nname = \"actor\"\ntorch = \"actor*\"\nmode = "
+         "\"window\"\nranks = \"every:8\"\nschedule = { steps = [\"2-3\"] }\n";
+
+  const auto text = run_shell("profshim explain s.toml --world-size 16", folder.path());
+  const Json json = Json::parse(run_shell("profshim explain s.toml --world-size 16 --json", folder.path()).out);
+
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("phase sync: nvtx \"update*\", marked in the traces of steps on ranks 0\n"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("phase actor: torch \"actor*\", traces of its own on ranks 0,8\n"
+                          "  rank 0, occurrences 2: actor/actor_STEP_rank0.pt.trace.json\n"),
+            std::string::npos)
+      << text.out;
+  EXPECT_TRUE(json.at("folder").get<std::string>().ends_with("/out")) << json;
+  EXPECT_EQ(json.at("phases").at(1).at("ranks"), Json::parse("[0, 8]"));
+  EXPECT_EQ(json.at("phases").at(1).at("windows").size(), 2u);
+}
+
 TEST(Explain, ATraceThatCannotBeReadGivesOneLine) {
   const test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/no.json") << "hello";

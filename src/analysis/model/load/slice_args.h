@@ -7,7 +7,8 @@ namespace profshim::analysis_detail {
 
 struct SliceArgs {
   std::int64_t correlation = 0, external_id = 0, bytes = -1, flops = 0;
-  std::string_view input_dims;  // compact JSON; valid as long as the event
+  // Valid as long as the event. input_dims: compact JSON.
+  std::string_view input_dims, phase, outer_phases;
   Communication communication;
   bool communicates = false;
   bool unfinished = false;

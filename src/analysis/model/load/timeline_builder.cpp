@@ -28,6 +28,7 @@ Kind kind_of(std::string_view category) {
       {schema::category::kGpuMemset, Kind::kMemset},
       {schema::category::kGpuUserAnnotation, Kind::kGpuAnnotation},
       {schema::category::kOverhead, Kind::kOverhead},
+      {schema::category::kPhase, Kind::kPhase},
       {schema::category::kCudaSync, Kind::kSync},
       {schema::category::kCudaEvent, Kind::kSync},
       {schema::category::kOperator2021, Kind::kCpuOp},
@@ -161,6 +162,11 @@ Slice TimelineBuilder::make_slice(const ReadEvent& event) {
   if (is_device_work(slice.kind)) slice.bytes = args.bytes;
   slice.flops = args.flops;
   slice.unfinished = args.unfinished;
+  if (args.outer_phases.empty()) {
+    if (!args.phase.empty()) slice.phases = timeline_.texts.add(args.phase);
+  } else {
+    slice.phases = timeline_.texts.add(((std::string(args.outer_phases) += schema::kPhaseSeparator) += args.phase));
+  }
   if (options_.input_dims && !args.input_dims.empty()) slice.input_dims = timeline_.texts.add(args.input_dims);
   if (args.communicates) {
     slice.communication = static_cast<std::uint32_t>(timeline_.communications.size());

@@ -1,0 +1,47 @@
+#include "analysis/summary/phases_view.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/analysis/hand_made.h"
+
+namespace profshim::analysis_detail::test {
+namespace {
+
+TEST(PhasesView, AddsUpOccurrencesAndWhatIsInside) {
+  const std::string actor = "\"phase\": \"actor\"", sync = "\"phase\": \"sync\", \"outer phases\": \"actor\"";
+  const Timeline timeline = hand_made(3, {{"phase", "actor", 0, 100, 9},
+                                          {"phase", "actor", 200, 300, 9},
+                                          {"phase", "sync", 250, 50, 10},
+                                          {"cpu_op", "MPI_Bcast", 10, 5, 1, actor},
+                                          {"cpu_op", "MPI_Barrier", 260, 5, 1, sync},
+                                          {"cpu_op", "outside", 150, 5, 1},
+                                          {"kernel", "gemm", 20, 40, 7, actor},
+                                          {"kernel", "copy", 270, 60, 7, sync}});
+  PhasesView phases;
+
+  phases.add(timeline, 3);
+  const View view = phases.finish();
+
+  EXPECT_EQ(row(view, "phases", {{"phase", "actor"}}), (std::map<std::string, std::string>{{"rank", "3"},
+                                                                                           {"phase", "actor"},
+                                                                                           {"occurrences", "2"},
+                                                                                           {"total_us", "400"},
+                                                                                           {"mean_us", "200"},
+                                                                                           {"longest_us", "300"},
+                                                                                           {"calls", "2"},
+                                                                                           {"device_activities", "2"},
+                                                                                           {"device_us", "100"}}));
+  EXPECT_EQ(row(view, "phases", {{"phase", "sync"}})["calls"], "1");
+  EXPECT_EQ(row(view, "phases", {{"phase", "sync"}})["device_us"], "60");
+}
+
+TEST(PhasesView, SaysHowToNamePhases) {
+  PhasesView phases;
+
+  phases.add(hand_made(0, {{"cpu_op", "a", 0, 5}}), 0);
+
+  EXPECT_EQ(phases.finish().notes.at(0), "No phases: name them with [[phase]] in the spec");
+}
+
+}  // namespace
+}  // namespace profshim::analysis_detail::test
