@@ -108,7 +108,7 @@ struct State {
   std::atomic<bool> recording_over{false};       // limits.total_traces reached
   std::atomic<bool> schedule_over{false};        // no later step is recorded
   std::atomic<bool> spool_removed{false};        // set by the writer
-  std::atomic<Ticks> stall_ticks{0};             // time in step_boundary()
+  std::atomic<Ticks> stall_ticks{0};             // time in step_boundary(), phases_begin() and phases_end()
   std::atomic<std::uint64_t> windows_opened{0};
   std::atomic<bool> disk_is_full{false};                                   // limits.disk_free: see check_disk()
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};  // refused: disk_is_full

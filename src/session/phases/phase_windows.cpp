@@ -106,7 +106,9 @@ void PhaseWindows::open(Ticks at, std::int64_t unit) {
   of.first_tick = spec_.ticks ? static_cast<std::uint64_t>(unit) : 0;
   spool::Window* const window = recorder::open_window(at, spool::kNoMark, of);
   if (window == nullptr) {
-    recorder::problem("session", "windows of a phase are lost: 1024 windows wait to be written; record fewer windows");
+    recorder::problem("session",
+                      "windows of a phase are lost: the window 1024 windows earlier is still open, or not written yet; "
+                      "record fewer windows");
     return;
   }
   s_.windows_opened.fetch_add(1, std::memory_order_relaxed);

@@ -51,20 +51,24 @@ std::uint64_t phases_of(std::string_view text, PhaseSource api) {
 
 void phases_begin(std::uint64_t phases, Ticks at) {
   State* const s = live();
-  if (s == nullptr) return;
+  if (s == nullptr || s->phase_windows.empty()) return;
+  const Ticks entered = ticks();
   for (std::size_t i = 0; i < s->phase_windows.size(); ++i) {
     if (s->phase_windows[i] == nullptr) continue;
     if ((phases >> i & 1) != 0) s->phase_windows[i]->range_begins(at);
     if ((phases >> (kMostPhases + i) & 1) != 0) s->phase_windows[i]->tick_begins(at);
   }
+  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 
 void phases_end(std::uint64_t phases, Ticks at) {
   State* const s = live();
-  if (s == nullptr) return;
+  if (s == nullptr || s->phase_windows.empty()) return;
+  const Ticks entered = ticks();
   for (std::size_t i = s->phase_windows.size(); i-- > 0;) {
     if (s->phase_windows[i] != nullptr && (phases >> i & 1) != 0) s->phase_windows[i]->range_ends(at);
   }
+  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 
 }  // namespace profshim::session

@@ -85,10 +85,12 @@ class PhaseReader {
   }
 
   bool refuse_key(const Value& member) {
-    for (const std::string_view later : {"symbol", "kernel", "thread", "python"}) {
-      if (member.name != later) continue;
+    constexpr std::pair<std::string_view, const char*> kLater[] = {
+        {"symbol", "a function"}, {"kernel", "a kernel"}, {"thread", "a thread"}, {"python", "a Python function"}};
+    for (const auto& [key, what] : kLater) {
+      if (member.name != key) continue;
       return refuse(
-          refusal_, member, "a phase cannot be made from a " + member.name + " yet",
+          refusal_, member, std::string("a phase cannot be made from ") + what + " yet",
           "put an NVTX range or torch.profiler.record_function around the code, and name it with nvtx or torch");
     }
     if (member.name == "record_function")
