@@ -54,6 +54,10 @@ TEST(PhaseWindows, AreTheOccurrencesOfTheScheduleBesideTheWindowsOfSteps) {
   EXPECT_EQ(traces[2].steps(), (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(traces[2].calls("MPI_Barrier").size(), 2u * (3 + 4 * 2 + 1 + 1));
   EXPECT_EQ(traces[2].property("phase"), "");
+  const Outcome summed = profshim({"summary", "--mpi", "--json", scratch / "traces"});
+  EXPECT_NE(summed.err.find("left out 2 traces of phases"), std::string::npos) << summed.err;
+  EXPECT_NE(summed.out.find("\"calls\": 26"), std::string::npos) << summed.out;
+  EXPECT_EQ(profshim({"summary", "--mpi", scratch / "traces/rollout-1"}).err, "");
 }
 
 TEST(PhaseWindows, OfTicksHoldTheTickThatTheScheduleCounts) {
