@@ -76,13 +76,20 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
                           static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
       break;
     case Kind::kPhase:
-      phases_.push_back({d.id, name, text_of(view, d.text), d.v[0] == static_cast<std::int64_t>(PhaseSource::kTorch),
-                         std::max<std::int64_t>(d.v[1], 0)});
+      add_phase(view, d, name);
       break;
     case Kind::kDevice:  // DeviceArgs reads these
     case Kind::kNone:
       break;
   }
+}
+
+// The bounds matter for damaged spools only.
+void Definitions::add_phase(const spool::View& view, const spool::Definition& d, std::string_view name) {
+  constexpr std::int64_t kYear_ns = 365ll * 86400 * 1'000'000'000;
+  if (phases_.size() >= kMostPhases) return;
+  const bool of_torch = d.v[0] == static_cast<std::int64_t>(PhaseSource::kTorch);
+  phases_.push_back({d.id, name, text_of(view, d.text), of_torch, std::clamp<std::int64_t>(d.v[1], 0, kYear_ns)});
 }
 
 // A later definition of an id (MPI_Comm_set_name) replaces the earlier.

@@ -75,6 +75,7 @@ class Definitions {
   }
   void add(const spool::View& view, const spool::Definition& definition);
   void add_communicator(const spool::View& view, const spool::Definition& definition, std::string_view name);
+  void add_phase(const spool::View& view, const spool::Definition& definition, std::string_view name);
   std::string_view text_of(const spool::View& view, StringId id, std::size_t longest = spool::kMaxName);
   void add_problem(const Problem& problem);
   void add_json_member(std::string_view key, std::string_view json);

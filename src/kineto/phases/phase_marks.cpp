@@ -55,7 +55,8 @@ void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_n
       const auto max_ns = static_cast<double>(definitions_.phases()[phase].max_ns);
       PhaseOccurrence found = whole(range, end, at_exit, static_cast<Ticks>(max_ns * ticks_per_ns));
       found.phase = phase;
-      if (found.end > begin && found.begin < end) occurrences_.push_back(cut_to(found, begin, end));
+      const bool is_possible = found.begin <= found.end;  // false in a damaged spool only
+      if (is_possible && found.end > begin && found.begin < end) occurrences_.push_back(cut_to(found, begin, end));
     }
   }
   std::stable_sort(occurrences_.begin(), occurrences_.end(), [](const PhaseOccurrence& a, const PhaseOccurrence& b) {

@@ -147,6 +147,42 @@ TEST(PhaseWindows, EndAfterMaxSeconds) {
   EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 3u);
 }
 
+TEST(PhaseWindows, EndAtTheLimitsOfTheirPhase) {
+  NEEDS_NVTX();
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(
+      phases_job(scratch, 1, {"4", "4", "slow"},
+                 std::string(kSteps) +
+                     phase("rollout", "rollout*", "schedule = { steps = [3] }\nlimits = { window_seconds = 0.4 }\n") +
+                     phase("actor", "actor*", "schedule = { steps = [\"0-3\"] }\nlimits = { total_traces = 2 }\n")));
+
+  EXPECT_EQ(names_below(scratch / "traces"),
+            (std::vector<std::string>{"actor-0/step0/rank0.0.pt.trace.json", "actor-1/step1/rank0.1.pt.trace.json",
+                                      "rollout-3/step3/rank0.3.pt.trace.json", "step2/rank0.2.pt.trace.json"}))
+      << outcome.err;
+  const auto traces = read_folder(scratch / "traces/rollout-3");
+  ASSERT_EQ(traces.size(), 1u);
+  EXPECT_EQ(traces[0].property("limit"), "limits.window_seconds");
+  EXPECT_EQ(traces[0].property("truncated"), "true");
+  EXPECT_EQ(of_phase(traces[0], "unclosed"), "");
+}
+
+TEST(PhaseWindows, OverlapOnTwoThreadsIsSaid) {
+  NEEDS_NVTX();
+  const ScratchFolder scratch;
+
+  const Outcome outcome =
+      run(phases_job(scratch, 1, {"2", "4", "overlap"},
+                     std::string(kSteps) + phase("rollout", "rollout*", "schedule = { steps = [1] }\n")));
+
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_EQ(of_phase(traces[0], "occurrence"), "1");
+  EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 3u + 5u);
+  EXPECT_NE(traces[0].property("problems").find("a phase was in progress on two threads at once"), std::string::npos);
+}
+
 TEST(PhaseWindows, ThatWereNotReachedAreSaid) {
   NEEDS_NVTX();
   const ScratchFolder scratch;

@@ -150,6 +150,13 @@ TEST_F(PhaseMarksTest, MaxSecondsEndAPhase) {
   EXPECT_EQ(phases_of(rows, "MPI_Barrier"), (std::vector<std::string>{"actor", "-"}));
 }
 
+TEST_F(PhaseMarksTest, ARangeThatEndsBeforeItBeginsIsNoPhase) {
+  commit(range(5000, 4000, "rollout 1"));
+  close();
+
+  EXPECT_TRUE(of(rows(), "phase").empty());
+}
+
 TEST_F(PhaseMarksTest, ARangeThatEndedWhileItWasReadCountsOnce) {
   Event* const open = recorder::open_call(*recorder::this_thread());
   *open = range(0, 0, "rollout 1");
