@@ -10,6 +10,10 @@ constexpr double kNearly = 0.1;  // of a call
 
 }  // namespace
 
+bool is_batch(const Symbol& symbol) {
+  return symbol.kind == CallKind::kTorchRange && symbol.name.starts_with("enumerate(DataLoader)");
+}
+
 double calls_in(const Counts& counts) {
   double all = 0;
   for (const auto& [symbol, count] : counts) all += count;
@@ -45,7 +49,7 @@ Boundary Boundaries::boundary_of(const Cycles& cycles) const {
     if (exactness(cycles, boundary) >= kRegular) return boundary;
     boundary = {};
   }
-  return boundary_at(cycles, best_first(*cycles.group).front());
+  return boundary_at(cycles, best_first(cycles).front());
 }
 
 Boundary Boundaries::boundary_at(const Cycles& cycles, const Candidate& candidate) const {
@@ -56,10 +60,11 @@ Boundary Boundaries::boundary_at(const Cycles& cycles, const Candidate& candidat
   return boundary;
 }
 
-std::vector<Candidate> Boundaries::best_first(const Group& group) const {
-  std::vector<Candidate> members = group.members;
-  std::stable_sort(members.begin(), members.end(), [this](const Candidate& a, const Candidate& b) {
-    return std::pair(unsuitability(a), a.at.front()) < std::pair(unsuitability(b), b.at.front());
+std::vector<Candidate> Boundaries::best_first(const Cycles& cycles) const {
+  std::vector<Candidate> members = cycles.group->members;
+  const bool trains = has_backward(cycles.usual);
+  std::stable_sort(members.begin(), members.end(), [this, trains](const Candidate& a, const Candidate& b) {
+    return std::pair(unsuitability(a, trains), a.at.front()) < std::pair(unsuitability(b, trains), b.at.front());
   });
   return members;
 }
@@ -76,7 +81,7 @@ std::vector<Boundary> Boundaries::others_of(const Cycles& cycles, const Boundary
       return;
     others.push_back(other);
   };
-  for (const Candidate& candidate : best_first(*cycles.group)) {
+  for (const Candidate& candidate : best_first(cycles)) {
     if (!candidate.previous) add(candidate.symbol);
   }
   std::vector<std::pair<double, std::uint32_t>> rarest;
@@ -117,8 +122,16 @@ double Boundaries::exactness(const Cycles& cycles, const Boundary& boundary) con
 }
 
 /// Returns 0 for the symbols that mark a step best.
-int Boundaries::unsuitability(const Candidate& candidate) const {
+bool Boundaries::has_backward(const Counts& counts) const {
+  return std::any_of(counts.begin(), counts.end(), [this](const auto& entry) {
+    return symbols_[entry.first].name.starts_with("autograd::engine::evaluate_function");
+  });
+}
+
+int Boundaries::unsuitability(const Candidate& candidate, bool trains) const {
   const int of_pair = candidate.previous ? 4 : 0;  // no source of the spec looks at the previous call
+  // A loop that trains without an optimizer of PyTorch evaluates batches, too.
+  if (trains && is_batch(symbols_[candidate.symbol])) return 8;
   switch (symbols_[candidate.symbol].kind) {
     case CallKind::kTorchRange:
     case CallKind::kNvtxRange:

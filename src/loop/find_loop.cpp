@@ -235,7 +235,8 @@ class Finder {
 
   Confidence confidence_of(const Cycles& cycles, const Level& level) const {
     const double regular = regularity(cycles);
-    const bool is_marked = symbols_[level.boundary.symbol].kind < CallKind::kOperator && !level.boundary.previous;
+    const Symbol& symbol = symbols_[level.boundary.symbol];
+    const bool is_marked = symbol.kind < CallKind::kOperator && !is_batch(symbol) && !level.boundary.previous;
     if (!boundaries_.is_exact(cycles, level.boundary)) return Confidence::kLow;
     // A call that recurs alone may be part of a step. So may cycles without optimizer, of which some are unusual.
     const bool may_be_inner = level.calls <= 1 || (optimizers_in(cycles.usual) < 0.5 && level.deviations >= 3);

@@ -51,6 +51,7 @@ class Job {
   static Symbol symbol_of(const std::string& name) {
     if (name.starts_with("opt")) return {CallKind::kOptimizer, name};
     if (name.starts_with("[")) return {CallKind::kNvtxRange, name};
+    if (name.starts_with("enumerate(")) return {CallKind::kTorchRange, name};
     if (const std::size_t to = name.find(" to "); to != std::string::npos)
       return {CallKind::kMessage, name.substr(0, to), std::stoi(name.substr(to + 4))};
     return {name.starts_with("MPI") ? CallKind::kCollective : CallKind::kOperator, name};
@@ -150,6 +151,18 @@ TEST(FindLoop, ALoopWithoutMarkersHasALowerConfidence) {
 
   EXPECT_EQ(job.steps(), "embedding x 1, 29 cycles");
   EXPECT_EQ(job.confidence(), Confidence::kMedium);
+}
+
+TEST(FindLoop, BatchesAreCertainStepsOfNoLoop) {
+  Job evaluates, trains;
+  for (int i = 0; i < 12; ++i) {
+    evaluates.calls({"enumerate(DataLoader)#next", "linear", "relu", "argmax"});
+    trains.calls({"enumerate(DataLoader)#next", "linear", "relu", "ones_like",
+                  "autograd::engine::evaluate_function: MmBackward0", "own_optimizer"});
+  }
+  EXPECT_EQ(evaluates.steps(), "enumerate(DataLoader)#next x 1, 11 cycles");
+  EXPECT_EQ(evaluates.confidence(), Confidence::kMedium);
+  EXPECT_EQ(trains.steps(), "linear x 1, 11 cycles") << "an evaluation loads batches, too";
 }
 
 TEST(FindLoop, ARangeOfTheJobNamesItsStep) {
