@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kineto/args/event_args.h"
+#include "kineto/phases/backward_threads.h"
 #include "profshim/base/shared_words.h"
 #include "slice_order.h"
 #include "trace/schema.h"
@@ -88,6 +89,7 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   if (end == 0) end = latest_moment();
   steps.set_window_end(end, ended_by == spool::WindowEnd::kSchedule);
   add_unfinished(open);
+  if (phases.any_defined()) note_backward_threads();
   phases.finish(begin, end, ended_by == spool::WindowEnd::kExit || ended_by == spool::WindowEnd::kNone,
                 clock.ticks_per_ns());
   if (!device.empty()) gather_device_activity(span);
@@ -98,6 +100,12 @@ void WindowEvents::add_open_phases(Ticks until) {
   OpenCalls(view, 1, until).for_each(view.header().pid, [this](std::int64_t tid, const Event& call) {
     if ((call.flags & kPhase) != 0) phases.add_open(tid, call);
   });
+}
+
+void WindowEvents::note_backward_threads() {
+  for (const auto& [tid, thread] : threads) {
+    if (runs_only_backward(thread.events)) phases.note_backward(tid);
+  }
 }
 
 bool WindowEvents::is_unwanted(const Event& e) const {

@@ -74,6 +74,7 @@ class WindowEvents {
   void gather_api_calls(const WindowSpan& span);
   void gather_device_activity(const WindowSpan& span);
   void add_unfinished(OpenCalls& open);
+  void note_backward_threads();
   void add_open_phases(Ticks until);
   void note_kind(HookId hook);
   Ticks latest_moment() const;

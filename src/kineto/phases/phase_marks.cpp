@@ -63,8 +63,15 @@ void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_n
     return is_before({a.begin, a.end}, {b.begin, b.end});
   });
   std::map<std::int64_t, std::vector<const PhaseOccurrence*>> by_thread;
-  for (const PhaseOccurrence& one : occurrences_) by_thread[one.tid].push_back(&one);
-  for (const auto& [tid, of_thread] : by_thread) make_segments(tid, of_thread);
+  std::vector<const PhaseOccurrence*> all;
+  for (const PhaseOccurrence& one : occurrences_) {
+    by_thread[one.tid].push_back(&one);
+    all.push_back(&one);
+  }
+  for (const auto& [tid, of_thread] : by_thread) segments_[tid] = segments_of(of_thread);
+  if (all.empty() || backward_threads_.empty()) return;
+  const std::vector<Segment> of_any_thread = segments_of(all);
+  for (const std::int64_t tid : backward_threads_) segments_.try_emplace(tid, of_any_thread);
 }
 
 /// `longest` 0 = no limit.
@@ -97,24 +104,28 @@ PhaseOccurrence PhaseMarks::cut_to(PhaseOccurrence found, Ticks begin, Ticks end
   return found;
 }
 
-/// `of_thread`: sorted by begin, outer before inner.
-void PhaseMarks::make_segments(std::int64_t tid, const std::vector<const PhaseOccurrence*>& of_thread) {
+/// `occurrences`: sorted by begin, outer before inner. While several threads are in a phase, there is none.
+std::vector<PhaseMarks::Segment> PhaseMarks::segments_of(const std::vector<const PhaseOccurrence*>& occurrences) {
   std::vector<Ticks> moments;
-  for (const PhaseOccurrence* one : of_thread) moments.insert(moments.end(), {one->begin, one->end});
+  for (const PhaseOccurrence* one : occurrences) moments.insert(moments.end(), {one->begin, one->end});
   std::sort(moments.begin(), moments.end());
   moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-  std::vector<Segment>& segments = segments_[tid];
+  std::vector<Segment> segments;
   std::vector<const PhaseOccurrence*> open;
   std::size_t next = 0;
   for (const Ticks moment : moments) {
     std::erase_if(open, [moment](const PhaseOccurrence* one) { return one->end <= moment; });
-    for (; next < of_thread.size() && of_thread[next]->begin == moment; ++next) open.push_back(of_thread[next]);
+    for (; next < occurrences.size() && occurrences[next]->begin == moment; ++next) open.push_back(occurrences[next]);
+    const bool is_one_thread = std::all_of(
+        open.begin(), open.end(), [&open](const PhaseOccurrence* one) { return one->tid == open.front()->tid; });
     std::vector<std::size_t> phases;
     for (const PhaseOccurrence* one : open) {
-      if (std::find(phases.begin(), phases.end(), one->phase) == phases.end()) phases.push_back(one->phase);
+      if (is_one_thread && std::find(phases.begin(), phases.end(), one->phase) == phases.end())
+        phases.push_back(one->phase);
     }
     segments.push_back({moment, args_of(phases)});
   }
+  return segments;
 }
 
 std::span<const Arg> PhaseMarks::args_of(const std::vector<std::size_t>& phases) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -35,6 +36,8 @@ class PhaseMarks {
   void add(std::int64_t tid, const Event& range);
   /// Adds a range that is still open. add() may add it, too, if it ended in between.
   void add_open(std::int64_t tid, const Event& range);
+  /// See runs_only_backward(): the thread has the phases of the one thread that is in a phase at that time.
+  void note_backward(std::int64_t tid) { backward_threads_.insert(tid); }
   /// Call after the last add(). `at_exit`: ranges that are still open never ended.
   void finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_ns);
 
@@ -57,12 +60,13 @@ class PhaseMarks {
   static PhaseOccurrence cut_to(PhaseOccurrence found, Ticks begin, Ticks end);
   void drop_ended_copies();
   const std::vector<std::size_t>& phases_named(StringId name, bool of_torch);
-  void make_segments(std::int64_t tid, const std::vector<const PhaseOccurrence*>& of_thread);
+  std::vector<Segment> segments_of(const std::vector<const PhaseOccurrence*>& occurrences);
   std::span<const Arg> args_of(const std::vector<std::size_t>& phases);
 
   const spool::View& view_;
   const Definitions& definitions_;
   std::vector<Range> ranges_;
+  std::set<std::int64_t> backward_threads_;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> phases_of_name_;
   std::vector<PhaseOccurrence> occurrences_;
   std::unordered_map<std::int64_t, std::vector<Segment>> segments_;  // by thread

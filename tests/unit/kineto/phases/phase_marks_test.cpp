@@ -1,3 +1,6 @@
+#include <thread>
+#include <tuple>
+
 #include "unit/kineto/device/device_fixture.h"
 
 namespace profshim {
@@ -60,6 +63,47 @@ TEST_F(PhaseMarksTest, EventsHaveThePhasesOfTheirThread) {
   EXPECT_EQ(phases_of(rows, "MPI_Barrier"),
             (std::vector<std::string>{"-", "rollout", "rollout > actor", "rollout", "-"}));
   EXPECT_EQ(phases_of(rows, "actor 1"), std::vector<std::string>{"rollout > actor"});
+}
+
+/// Commits events of PyTorch on a thread of its own.
+void on_other_thread(const std::vector<std::tuple<HookId, Ticks, Ticks, const char*>>& events) {
+  std::thread([&] {
+    recorder::this_thread();
+    for (const auto& [hook, begin, end, name] : events) {
+      Event e;
+      e.hook = hook;
+      e.begin = begin;
+      e.end = end;
+      e.name = recorder::intern(name);
+      recorder::commit(*recorder::this_thread(), e);
+    }
+  }).join();
+}
+
+TEST_F(PhaseMarksTest, BackwardThreadsHaveThePhaseOfTheThreadThatWaitsForThem) {
+  commit(range(2000, 3000, "actor 1"));
+  on_other_thread({{HookId::kTorchBackward, 2100, 2200, "MmBackward0"},
+                   {HookId::kTorchOperator, 2110, 2120, "aten::mm"},
+                   {HookId::kTorchBackward, 3100, 3200, "MmBackward0"}});
+  on_other_thread({{HookId::kTorchOperator, 2300, 2310, "aten::add"},  // trains on its own, in no phase
+                   {HookId::kTorchBackward, 2400, 2500, "AddBackward0"}});
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  EXPECT_EQ(phases_of(rows, "MmBackward0"), (std::vector<std::string>{"actor", "-"}));
+  EXPECT_EQ(phases_of(rows, "aten::mm"), std::vector<std::string>{"actor"});
+  EXPECT_EQ(phases_of(rows, "AddBackward0"), std::vector<std::string>{"-"});
+}
+
+TEST_F(PhaseMarksTest, BackwardThreadsHaveNoPhaseWhileSeveralThreadsAreInOne) {
+  commit(range(2000, 3000, "rollout 1"));
+  std::thread([] { commit(range(2100, 2400, "actor 1")); }).join();
+  on_other_thread(
+      {{HookId::kTorchBackward, 2200, 2210, "MmBackward0"}, {HookId::kTorchBackward, 2500, 2510, "MmBackward0"}});
+  close();
+
+  EXPECT_EQ(phases_of(rows(), "MmBackward0"), (std::vector<std::string>{"-", "rollout"}));
 }
 
 TEST_F(PhaseMarksTest, KernelsHaveThePhaseOfTheirLaunch) {
