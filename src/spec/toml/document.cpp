@@ -34,6 +34,8 @@ Problem refused(const TomlRefusal& refusal, std::string_view text, const std::st
   return syntax_problem(name, refusal.place.line, static_cast<int>(begin) + 1, quoted(given) + " is given twice");
 }
 
+constexpr std::string_view kPhase = "phase";  // a list of tables
+
 class Walk {
  public:
   Walk(std::string_view text, const std::string& name, Document& out) : text_(text), name_(name), out_(out) {
@@ -48,9 +50,11 @@ class Walk {
       if (is_table(key)) {
         table(key, value);
       } else if ((value.is_table() || is_list_of_tables(value)) && find_row(key) == nullptr) {
-        const std::string_view near = nearest(key, tables_);
-        unknown(value, key, key, "unknown table",
-                near.empty() ? known_tables() : "did you mean [" + std::string(near) + "]?");
+        std::vector<std::string_view> names = tables_;
+        names.push_back(kPhase);
+        const std::string_view near = nearest(key, names);
+        const std::string shown = near == kPhase ? "[[phase]]" : "[" + std::string(near) + "]";
+        unknown(value, key, key, "unknown table", near.empty() ? known_tables() : "did you mean " + shown + "?");
       } else {
         leaf(key, key, value);
       }
@@ -67,7 +71,7 @@ class Walk {
   std::string known_tables() const {
     std::string hint = "known tables: ";
     for (const std::string_view table : tables_) hint += (table == tables_.front() ? "" : ", ") + std::string(table);
-    return hint;
+    return hint + ", [[phase]]";
   }
 
   void table(const std::string& name, const Toml& value) {
