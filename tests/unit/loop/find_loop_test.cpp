@@ -288,6 +288,16 @@ TEST(FindLoop, EqualCallsInBurstsAreOneStep) {
   EXPECT_EQ(job.confidence(), Confidence::kMedium);
 }
 
+TEST(FindLoop, ABusyMachineDoesNotHideBursts) {
+  Job job;
+  for (int i = 0; i < 200; ++i) {
+    job.call("MPI_Allreduce", 20);
+    if (i % 10 == 9) job.pause(2000);
+    if (i % 30 == 13) job.pause(4000);
+  }
+  EXPECT_EQ(job.steps(), "MPI_Allreduce x 10, 19 cycles");
+}
+
 TEST(FindLoop, AnOptimizerMakesStepsOfAnyLength) {
   Job job;
   for (int episode = 0; episode < 6; ++episode) {
