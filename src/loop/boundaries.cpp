@@ -42,7 +42,10 @@ Level Boundaries::described(const Cycles& cycles) const {
 Boundary Boundaries::boundary_of(const Cycles& cycles) const {
   Boundary boundary;
   const auto optimizers = static_cast<std::uint32_t>(optimizers_in(cycles.usual) + 0.5);
-  if (const auto last = optimizers > 0 ? optimizer_at(optimizers - 1) : std::nullopt) {
+  auto last = optimizers > 0 ? optimizer_at(optimizers - 1) : std::nullopt;
+  // Usual steps may have fewer optimizers than the first ones.
+  if (last && cycles.usual.count(*last) == 0) last = last_optimizer_of_usual(cycles);
+  if (last) {
     boundary.symbol = *last;
     boundary.every = std::max(1U, calls_in_usual(cycles, *last));
     boundary.at_end = true;
@@ -145,6 +148,16 @@ int Boundaries::unsuitability(const Candidate& candidate, bool trains) const {
     default:
       return of_pair + 3;
   }
+}
+
+std::optional<std::uint32_t> Boundaries::last_optimizer_of_usual(const Cycles& cycles) const {
+  std::optional<std::uint32_t> last;
+  const auto usual = std::find(cycles.kind.begin(), cycles.kind.end(), cycles.usual_kind) - cycles.kind.begin();
+  const auto at = static_cast<std::size_t>(usual);
+  for (std::size_t i = cycles.at[at]; i < cycles.at[at + 1]; ++i) {
+    if (symbols_[calls_[i].symbol].kind == CallKind::kOptimizer) last = calls_[i].symbol;
+  }
+  return last;
 }
 
 std::optional<std::uint32_t> Boundaries::optimizer_at(std::uint32_t number) const {

@@ -34,6 +34,7 @@ class Boundaries {
   double exactness(const Cycles& cycles, const Boundary& boundary) const;
   int unsuitability(const Candidate& candidate, bool trains) const;
   bool has_backward(const Counts& counts) const;
+  std::optional<std::uint32_t> last_optimizer_of_usual(const Cycles& cycles) const;
   std::optional<std::uint32_t> optimizer_at(std::uint32_t number) const;
 
   const std::vector<Symbol>& symbols_;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "loop/boundaries.h"
 #include "profshim/loop.h"
 
 namespace profshim::loop {
@@ -41,6 +42,7 @@ class Job {
     return sequence_.symbols[level.boundary.symbol].name + " x " + std::to_string(level.boundary.every) + ", " +
            std::to_string(level.cycles) + " cycles";
   }
+  const Sequence& sequence() const { return sequence_; }
   Confidence confidence() const { return find_loop(sequence_).confidence; }
   /// `seconds`: since the first call; 0 = as long as the calls took.
   bool is_settled(std::int64_t seconds = 0) const {
@@ -296,6 +298,25 @@ TEST(FindLoop, ABusyMachineDoesNotHideBursts) {
     if (i % 30 == 13) job.pause(4000);
   }
   EXPECT_EQ(job.steps(), "MPI_Allreduce x 10, 19 cycles");
+}
+
+TEST(Boundaries, AnOptimizerThatOnlyTheFirstStepsHaveMakesNoSteps) {
+  Job job;
+  for (int i = 0; i < 40; ++i) {
+    job.calls({"linear", "backward"});
+    if (i < 18) job.calls({"opt A", "zero A"});
+    job.calls({"opt B", "zero B"});
+  }
+  const Sequence& sequence = job.sequence();
+  const Boundaries boundaries(sequence.symbols, sequence.calls);
+  std::size_t found = 0;
+  for (const Group& group : groups_of(sequence.symbols.size(), sequence.calls)) {
+    const Cycles cycles = cycles_of(group, sequence.calls);
+    if (cycles.size() != 39) continue;
+    ++found;
+    EXPECT_EQ(sequence.symbols[boundaries.boundary_of(cycles).symbol].name, "opt B");
+  }
+  EXPECT_EQ(found, 1u);
 }
 
 TEST(FindLoop, AnOptimizerMakesStepsOfAnyLength) {
