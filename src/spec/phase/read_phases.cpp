@@ -153,7 +153,7 @@ class PhaseReader {
   }
 
   bool read_ticks(const Value& table) {
-    PhaseSpec::Ranges& ticks = phase_.ticks.emplace();
+    PhaseSpec::Ranges& ticks = *(phase_.ticks = PhaseSpec::Ranges());
     for (const Value& member : table.items) {
       if (member.name == "pattern") {
         if (!read_word(member, ticks.pattern)) return false;
