@@ -1,5 +1,8 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -51,7 +54,15 @@ TEST(RunFolders, EachRunInALoopOfAShellHasItsOwn) {
   EXPECT_NE(summary.err.find("name the traces of one job"), std::string::npos) << summary.err;
 }
 
+bool has_terminals() {
+  const int fd = posix_openpt(O_RDWR | O_NOCTTY);
+  const bool has = fd >= 0 && ptsname(fd) != nullptr && access(ptsname(fd), R_OK) == 0;
+  if (fd >= 0) close(fd);
+  return has;
+}
+
 TEST(RunFolders, EachRunInATerminalHasItsOwn) {
+  if (!has_terminals()) GTEST_SKIP() << "this machine has no pseudo-terminals (/dev/pts)";
   const ScratchFolder scratch;
   Job job = job_of(scratch, "script -qec 'bash --norc -i' /dev/null");
   job.input = kHeat + "\n" + kHeat + " &\nwait\nexit\n";

@@ -63,7 +63,8 @@ TEST(JobIdentity, OfARankIsItsLauncher) {
   std::ifstream comm("/proc/" + std::to_string(getppid()) + "/comm");
   std::string parent;
   comm >> parent;
-  const bool is_shell = parent == "bash" || parent == "sh" || parent == "make" || parent == "xargs";
+  bool is_shell = false;
+  for (const char* shell : {"bash", "sh", "dash", "zsh", "make", "xargs", "sudo", "su"}) is_shell |= parent == shell;
 
   EXPECT_EQ(identity().key, text_of(is_shell ? getpid() : getppid()));
   EXPECT_EQ(identity().meeting.empty(), !is_shell) << identity().meeting;
