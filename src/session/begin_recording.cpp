@@ -52,8 +52,8 @@ bool prepare(State& s, std::string& why_not) {
   names.job_id = s.job.readable;
   names.pid = getpid();
   names.time_ns = realtime_ns();
-  const output::RunFolder run = output::open_run(s.spec, from_launch_folder(output::patterns_of(s.spec).folder), names,
-                                                 s.job, realtime_ns());
+  const output::RunFolder run =
+      output::open_run(s.spec, from_launch_folder(output::patterns_of(s.spec).folder), names, s.job, realtime_ns());
   if (!run.problem.empty()) {
     if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
     return false;

@@ -74,7 +74,7 @@ enum class DefinitionKind : std::uint32_t {
   kModule,  // name = path of a mapped file; v = {begin and end address of its code, file offset of that code, address
             // of the file's first byte}
   kPhase,   // id = its place in the spec, from 1; name; text = pattern of its ranges; v = {source (PhaseSource),
-           // max_seconds in nanoseconds or 0}
+            // max_seconds in nanoseconds or 0}
 };
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
@@ -114,7 +114,7 @@ struct Window {
   std::uint32_t epoch;
   std::uint32_t phase;              // of a phase's window: Definition id (kPhase); 0 = a window of steps
   std::atomic<std::uint64_t> file;  // inode of its trace, set just before the trace gets its name; else 0
-  // Of a phase's window, with first_mark = kNoMark and end_mark = ticks before its first:
+  // A phase's window has these members, too. Its first_mark is kNoMark, its end_mark the ticks before its first.
   std::int64_t step;         // number of the step in which it began; kNoStepNumber = unknown
   std::uint32_t occurrence;  // 0, 1, ... over the run
   std::uint32_t ticks;       // begun in the window

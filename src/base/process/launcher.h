@@ -5,10 +5,11 @@
 
 namespace profshim {
 
+/// PIDs.
 struct Launcher {
-  int pid = 0;      // own PID for a process that is a job of its own, or that a shell started
-  int program = 0;  // PID of the first process of the same program: the one that has spawned this one, or the own
-  int shell = 0;    // PID of the shell, remote login or init process that started this rank; 0 = none did
+  int pid = 0;      // this process itself, if it is a job of its own or if a shell started it
+  int program = 0;  // the process that spawned this one as a part of its program (multiprocessing); else this process
+  int shell = 0;    // the shell, remote login or init process that started this rank; 0 = none did
 };
 
 /// `rank`: as the process knows it when its recording begins. Reads /proc of the ancestors.
