@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ struct NameValues {
   std::int64_t first_step = 0, last_step = 0, window = 0, epoch = 0;
   std::int64_t occurrence = 0;  // of the phase
   std::int64_t time_ns = 0;
+  std::map<std::string_view, std::string> words = {};  // by variable: used instead of its value, to show a plan
 };
 const std::vector<std::string_view>& pattern_variables();
 /// Returns "" if the pattern is valid, else one sentence with a hint.

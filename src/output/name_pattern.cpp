@@ -29,6 +29,7 @@ std::string clean_for_path(std::string_view value) {
 }
 
 std::string value_of(std::string_view variable, const NameValues& v) {
+  if (const auto word = v.words.find(variable); word != v.words.end()) return word->second;
   const auto number = [](std::int64_t n) { return n < 0 ? std::string("unknown") : std::to_string(n); };
   if (variable == "run_name") return v.run_name;
   if (variable == "rank") return number(v.rank.rank);

@@ -2,7 +2,6 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <utility>
 
 #include "estimate.h"
 #include "profshim/base/printable.h"
@@ -22,45 +21,18 @@ std::vector<PlannedWindow> one_each(const std::vector<PlannedWindow>& windows) {
   return out;
 }
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
-// Numbers that stand for values that only the job knows.
-constexpr std::int64_t kStep = 900'000'000'000'001, kWindow = 900'000'000'000'002, kOccurrence = 900'000'000'000'003,
-                       kSeconds = 900'000'004;
-constexpr std::int64_t kSecond_ns = 1'000'000'000;
-constexpr int kPid = 2'000'000'005;
-
-output::NameValues with_unknown_values(output::NameValues names) {
-  names.first_step = names.last_step = kStep;
-  names.window = kWindow;
-  names.occurrence = kOccurrence;
-  names.time_ns = kSeconds * kSecond_ns;
-  names.pid = kPid;
-  return names;
-}
-
-std::string with_placeholders(std::string name) {
-  for (const auto& [number, word] :
-       {std::pair{kStep, "STEP"}, std::pair{kWindow, "WINDOW"}, std::pair{kOccurrence, "OCCURRENCE"},
-        std::pair{kSeconds * kSecond_ns, "TIME_NS"}, std::pair{kSeconds, "TIME"}, std::pair{std::int64_t{kPid}, "PID"}})
-    name = replaced(std::move(name), std::to_string(number), word);
-  return name;
-}
-
 std::string unit_of(const PlannedPhase& phase) { return phase.spec->ticks ? "ticks" : "occurrences"; }
 
-void add_files(const Spec& spec, const Rank& rank, const output::NameValues& known, PlannedPhase& phase) {
-  output::NameValues names = with_unknown_values(known);
+void add_files(const Spec& spec, const Rank& rank, output::NameValues names, PlannedPhase& phase) {
   names.rank = rank;
   names.phase = phase.spec->name;
+  names.words = {{"step", "STEP"},       {"first_step", "STEP"}, {"last_step", "STEP"}, {"window", "WINDOW"},
+                 {"time_ns", "TIME_NS"}, {"time", "TIME"},       {"pid", "PID"}};
   for (const PlannedWindow& window : phase.windows) {
-    if (!phase.spec->ticks) names.occurrence = window.first;
+    names.occurrence = window.first;
+    if (phase.spec->ticks) names.words["occurrence"] = "OCCURRENCE";
     std::string added;
-    phase.files.push_back(with_placeholders(output::trace_file_name(spec, names, added)));
+    phase.files.push_back(output::trace_file_name(spec, names, added));
   }
 }
 
