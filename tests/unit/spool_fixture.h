@@ -28,6 +28,16 @@ class SpoolFixture : public ::testing::Test {
     recorder::abandon_in_child();
   }
 
+  static Event range_event(Ticks begin, Ticks end, std::string_view name, std::uint8_t flags = 0) {
+    Event event;
+    event.begin = begin;
+    event.end = end;
+    event.hook = HookId::kNvtxRange;
+    event.flags = flags;
+    event.name = recorder::intern(name);
+    return event;
+  }
+
   static void commit_at(Ticks t, HookId hook = HookId::kNvtxRange, Ticks length = 0) {
     Event event;
     event.begin = t;

@@ -115,9 +115,7 @@ TEST(MarkedPhases, EndAfterMaxSeconds) {
 TEST(MarkedPhases, ComeFromRecordFunction) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  Job job = shell("exec " + torch_python() +
-                  " -c '\n"
-                  R"(
+  const std::string script = R"(
 import torch
 from torch.profiler import record_function
 x = torch.ones(4, 4)
@@ -132,10 +130,8 @@ for step in range(6):
                 raise ValueError()
         except ValueError:
             torch.mm(x, x)
-')");
-  job.folder = scratch.path();
-  job.environment.emplace_back("RANK", "0");
-  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("s.toml", R"(
+)";
+  const std::string spec = R"(
 version = 1
 [steps]
 source = "torch"
@@ -150,9 +146,9 @@ torch = "rollout"
 [[phase]]
 name = "actor"
 torch = "act*"
-)"));
+)";
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(torch_lines(scratch, script, spec));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch / "traces");

@@ -204,9 +204,7 @@ TEST(PhaseWindows, ThatWereNotReachedAreSaid) {
 TEST(PhaseWindows, OfRecordFunctionHoldTheOperatorsInside) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  Job job = shell("exec " + torch_python() +
-                  " -c '\n"
-                  R"(
+  const std::string script = R"(
 import torch
 from torch.profiler import record_function
 x = torch.ones(4, 4)
@@ -217,10 +215,8 @@ for i in range(9):
         for j in range(i):
             with record_function("token"):
                 torch.mul(x, x)
-')");
-  job.folder = scratch.path();
-  job.environment.emplace_back("RANK", "0");
-  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("s.toml", R"(
+)";
+  const std::string spec = R"(
 version = 1
 [steps]
 source = "torch"
@@ -239,9 +235,9 @@ torch = "decode*"
 mode = "window"
 steps = { source = "torch", pattern = "token" }
 schedule = { skip_first = 15, warmup = 1, active = 4, repeat = 1 }
-)"));
+)";
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(torch_lines(scratch, script, spec));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_EQ(names_below(scratch / "traces"),

@@ -89,6 +89,14 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   return job;
 }
 
+Job torch_lines(const ScratchFolder& scratch, const std::string& script, const std::string& spec) {
+  Job job = shell("exec " + torch_python() + " -c '" + script + "'");
+  job.folder = scratch.path();
+  job.environment.emplace_back("RANK", "0");
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("s.toml", spec));
+  return job;
+}
+
 std::map<std::string, int> torchs_counts(const std::string& path, int rank) {
   rapidjson::Document json;
   json.Parse(text_of_file(path + "." + std::to_string(rank)).c_str());

@@ -40,6 +40,10 @@ enum class Launch {
 /// scratch / "traces".
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
+/// One rank that runs the lines of `script`, without single quotes. Traces go where `spec` says, from the scratch
+/// folder.
+Job torch_lines(const ScratchFolder& scratch, const std::string& script, const std::string& spec);
+
 /// Returns operator counts that operator_counts.py wrote.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
 /// Returns "name: ours, theirs" for each difference. Ignores steps, and gloo's events, of which torch.profiler

@@ -76,13 +76,7 @@ class WindowTraceTest : public SpoolFixture {
   }
 
   static void commit_range(Ticks begin, Ticks end, std::string_view name, std::uint8_t flags = 0) {
-    Event e;
-    e.begin = begin;
-    e.end = end;
-    e.hook = HookId::kNvtxRange;
-    e.flags = flags;
-    e.name = recorder::intern(name);
-    recorder::commit(*recorder::this_thread(), e);
+    recorder::commit(*recorder::this_thread(), range_event(begin, end, name, flags));
   }
 
   std::unique_ptr<spool::View> view_;

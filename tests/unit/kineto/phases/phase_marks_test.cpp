@@ -24,13 +24,7 @@ class PhaseMarksTest : public DeviceTest {
   }
 
   static Event range(Ticks begin, Ticks end, std::string_view name, std::uint8_t flags = kPhase) {
-    Event e;
-    e.begin = begin;
-    e.end = end;
-    e.hook = HookId::kNvtxRange;
-    e.flags = flags;
-    e.name = recorder::intern(name);
-    return e;
+    return range_event(begin, end, name, flags);
   }
   static void commit(const Event& e) { recorder::commit(*recorder::this_thread(), e); }
   static void call(Ticks at) {
