@@ -16,7 +16,7 @@
 namespace profshim::cuda {
 namespace {
 
-constinit std::atomic<void (*)()> first_call{nullptr};
+constinit std::atomic<void (*)()> before_first_call{nullptr}, after_first_call{nullptr};
 
 // Waits until CUPTI can record even a launch that is the first CUDA call. cudaGetDeviceCount initializes CUDA without
 // making a context.
@@ -27,6 +27,7 @@ void await_cupti() {
     int devices = 0;
     auto* const count = reinterpret_cast<int (*)(int*)>(inject::resolve("cudaGetDeviceCount", Layer::kCuda));
     if (count != nullptr) count(&devices);
+    if (void (*const function)() = before_first_call.exchange(nullptr)) function();
   }
   device::await_start();
 }
@@ -178,9 +179,9 @@ struct CallOf {
     known.store(real, std::memory_order_release);
     errno = errno_before;
     const int result = call(name, arguments...);
-    if (result == 0 && first_call.load(std::memory_order_relaxed) != nullptr) {
+    if (result == 0 && after_first_call.load(std::memory_order_relaxed) != nullptr) {
       const int errno_after = errno;
-      if (void (*const function)() = first_call.exchange(nullptr)) function();
+      if (void (*const function)() = after_first_call.exchange(nullptr)) function();
       errno = errno_after;
     }
     return result;
@@ -189,7 +190,10 @@ struct CallOf {
 
 }  // namespace
 
-void on_first_call(void (*function)()) { first_call.store(function, std::memory_order_relaxed); }
+void on_first_call(void (*before)(), void (*after)()) {
+  before_first_call.store(before, std::memory_order_relaxed);
+  after_first_call.store(after, std::memory_order_relaxed);
+}
 
 }  // namespace profshim::cuda
 

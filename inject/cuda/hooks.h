@@ -2,8 +2,8 @@
 
 namespace profshim::cuda {
 
-/// Runs `function` once, after the first successful CUDA call, on the thread of that call. Call in on_load()
-/// (entry.cpp).
-void on_first_call(void (*function)());
+/// Runs `before` once, before the first hooked CUDA call, once CUDA is initialized; and `after` once, after the first
+/// successful one. Both run on the thread of the call. Call in on_load() (entry.cpp).
+void on_first_call(void (*before)(), void (*after)());
 
 }  // namespace profshim::cuda

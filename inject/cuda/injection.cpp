@@ -40,13 +40,22 @@ void activate_if_ready() {
   inject::activate_by_environment(rank_from_environment());
 }
 
+/// True if this process may only count devices, as torchrun and the helpers of Lightning do, and leave the work to
+/// processes with a rank.
+bool may_be_launcher() { return torch::is_imported() && rank_from_environment().rank < 0; }
+
 void on_injected() {
   is_injected.store(true);
-  if (session::spec() == nullptr) {
-    activate_if_ready();
-  } else {
+  if (session::spec() != nullptr) {
     start_device(*session::spec());
+  } else if (!may_be_launcher()) {
+    activate_if_ready();
   }
+}
+
+/// Runs before the first CUDA call that does work.
+void before_first_hooked_call() {
+  if (is_injected.load() && session::spec() == nullptr) activate_if_ready();
 }
 
 void start_with_hooks_alone(const Spec& spec) {
@@ -59,7 +68,7 @@ void start_with_hooks_alone(const Spec& spec) {
 
 /// Runs after the first CUDA call: the driver has opened the library in CUDA_INJECTION64_PATH. If that was not
 /// profshim, only hooks record.
-void on_first_hooked_call() {
+void after_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);
   if (session::spec() == nullptr) {
@@ -72,7 +81,7 @@ void on_first_hooked_call() {
 }  // namespace
 
 void set_injection_path(const char* own_path) {
-  on_first_call(on_first_hooked_call);
+  on_first_call(before_first_hooked_call, after_first_hooked_call);
   const char* const set = std::getenv(kVariable);
   if (set == nullptr || set[0] == 0) {
     setenv(kVariable, own_path, 1);

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     stub_calls = reinterpret_cast<long (*)()>(dlsym(stub, "stub_calls"));
   }
   if (!session::requested()) return 2;
-  cuda::on_first_call([] { ++first_calls; });
+  cuda::on_first_call(nullptr, [] { ++first_calls; });
   Rank rank;
   rank.rank = 0;
   rank.world_size = 1;

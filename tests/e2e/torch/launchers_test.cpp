@@ -88,14 +88,19 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   }
 }
 
+Job job_with_cuda(const ScratchFolder& scratch, const std::string& command) {
+  const std::string fake = built("tests/fakes/cuda13/libcuda.so.1");
+  Job job = torch_job(scratch, Launch::kAlone, command);
+  job.environment.emplace_back("LD_LIBRARY_PATH", fake.substr(0, fake.rfind('/')));
+  job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch loads a real CUPTI
+  return job;
+}
+
 // WORLD_SIZE announces other ranks, so CUDA must not make the process a job of one rank.
 TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  const std::string fake = built("tests/fakes/cuda13/libcuda.so.1");
-  Job job = torch_job(scratch, Launch::kAlone, "launchers/starts_itself.py --cuda");
-  job.environment.emplace_back("LD_LIBRARY_PATH", fake.substr(0, fake.rfind('/')));
-  job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch loads a real CUPTI
+  const Job job = job_with_cuda(scratch, "launchers/starts_itself.py --cuda");
 
   const Outcome outcome = run(job);
 
@@ -109,6 +114,19 @@ TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
     EXPECT_EQ(trace.property("problems"), "[]");
     expect_whole_steps(trace, "Optimizer.step#Adam.step");
   }
+}
+
+TEST(TorchLaunchersWithCuda, DoNotTakeTheirRanksPlaceByCountingDevices) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(job_with_cuda(scratch, "launchers/counts_devices.py " + torch_app("two_optimizers.py")));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_EQ(traces[0].property("rank_source"), "RANK");
+  EXPECT_EQ(outcome.err.find("nothing is recorded"), std::string::npos) << outcome.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Real, TorchLaunchers, testing::ValuesIn(kLaunchers),
