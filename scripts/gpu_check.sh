@@ -68,10 +68,11 @@ launch_overhead|gpu|90|4 M empty kernels: bare, idle, recording, after the windo
 cost_after_window|gpu|60|cost of a launch after five windows against before the first
 bound_overhead|gpu|60|GPU-bound loop: recording costs at most 1 %, after the window nothing
 compile_reduce_overhead|torch|150|torch.compile(mode="reduce-overhead"): graphs of Inductor, each with its launch
+unmodified|torch|150|jobs of JAX, CuPy, Triton, transformers and Lightning without a spec: same output, whole traces
 torch_overhead|torch|120|launch-bound PyTorch loop: bare, idle, recording, torch.profiler recording
 memory|gpu|120|10 M launches in a window of limited memory: the process stays within the limit'
 # Checks whose traces are kept even if they pass.
-kept_traces=' torch_agrees torchrun compile_reduce_overhead '
+kept_traces=' torch_agrees torchrun compile_reduce_overhead unmodified '
 
 dry_run=false
 only=()
