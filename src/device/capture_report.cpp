@@ -32,6 +32,7 @@ std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std
   json.member(key::kEndBeforeBegin, now.times.reversed).member(key::kOutside, now.times.outside);
   json.member(key::kLaunches, now.launches).member(key::kUnknownThreads, unknown_threads);
   json.member(key::kKeptBuffers, now.kept_buffers).member(key::kGraphs, now.graphs);
+  json.member(key::kCopies, now.copies);
   json.member(key::kUncertainGraphNodes, now.uncertain_graph_nodes).member(key::kRefusedFlushes, now.flushes);
   json.member(key::kUnknownRecords, now.unknown_kinds).member(key::kTruncatedBuffers, now.truncated);
   json.member(key::kRefusedBuffers, counts.refused).member(key::kReserveBuffers, counts.reserved);

@@ -54,6 +54,83 @@ void cost() {
   std::printf("launch, after cuptiFinalize: %.0f ns\n", ns_per_launch());
 }
 
+/// Are calls recorded that are selected by callback id in a process that has a context, and what do they cost?
+void calls_by_id() {
+#if CUPTI_API_VERSION >= 24
+  constexpr unsigned kMostIds = 1000;
+  const auto select_all = [](bool on) {
+    for (unsigned id = 1; id < kMostIds; ++id) {
+      const char* name = nullptr;
+      if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) == CUPTI_SUCCESS)
+        cuptiActivityEnableRuntimeApi(id, on ? 1 : 0);
+      if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS)
+        cuptiActivityEnableDriverApi(id, on ? 1 : 0);
+    }
+  };
+  const auto ask = [](const char* how, Clock::time_point begin) {
+    const double enabling = ms_since(begin);
+    const double cost = ns_per_launch();
+    flush();
+    std::printf("%s: enabled in %.3f ms, %.0f ns per launch, records of calls by id:", how, enabling, cost);
+    const std::lock_guard<std::mutex> guard(lock);
+    for (const auto& [callback, count] : of_callback) std::printf(" %u: %ld", callback, count);
+    std::printf("\n");
+  };
+  const auto kinds = [](bool on) {
+    (on ? enable : disable)(CUPTI_ACTIVITY_KIND_RUNTIME, "RUNTIME");
+    (on ? enable : disable)(CUPTI_ACTIVITY_KIND_DRIVER, "DRIVER");
+  };
+  load_kernels();
+  ns_per_launch();
+  for (const char* const round : {"first session", "second session"}) {
+    std::printf("%s\n", round);
+    forget();
+    auto begin = Clock::now();
+    enable_kernels();
+    ask("kernels alone", begin);
+    begin = Clock::now();
+    select_launches(true, true, true);
+    ask("selected", begin);
+    select_launches(true, true, false);
+    disable_kernels();
+    flush();
+    forget();
+    begin = Clock::now();
+    select_launches(true, true, true);
+    enable_kernels();
+    ask("selected before kernels are enabled", begin);
+    select_launches(true, true, false);
+    forget();
+    begin = Clock::now();
+    kinds(true);
+    ask("the kinds as a whole", begin);
+    forget();
+    begin = Clock::now();
+    select_all(false);
+    select_launches(true, true, true);
+    ask("all others deselected", begin);
+    kinds(false);
+    forget();
+    begin = Clock::now();
+    ask("the kinds disabled", begin);
+    forget();
+    begin = Clock::now();
+    kinds(true);
+    kinds(false);
+    select_launches(true, true, true);
+    ask("selected after the kinds were on and off", begin);
+    select_launches(true, true, false);
+    forget();
+    begin = Clock::now();
+    ask("deselected", begin);
+    disable_kernels();
+    flush();
+  }
+#else
+  std::printf("this CUPTI cannot select calls\n");
+#endif
+}
+
 /// Does FlushAll(0) hand over finished records while a kernel runs?
 void flush_while_busy() {
   enable_kernels();
@@ -359,6 +436,7 @@ constexpr struct {
                   {"enable_while_busy", enable_while_busy},
                   {"context_records", context_records},
                   {"external_correlation", external_correlation},
+                  {"calls_by_id", calls_by_id},
                   {"cost", cost},
                   {"after_finalize", after_finalize},
                   {"at_exit", at_exit}};

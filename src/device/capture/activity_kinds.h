@@ -33,7 +33,6 @@ class ActivityKinds {
   const ActivityScope& scope_;
   const ApiNames& names_;
   std::vector<std::uint32_t> enabled_;
-  std::vector<std::uint32_t> enabled_calls_[2];  // callback ids: driver, runtime
   bool streams_are_dumped_ = false;
   std::string not_recorded_;
 };

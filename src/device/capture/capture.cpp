@@ -112,6 +112,7 @@ void Capture::count_lost_launches() {
   const LaunchTracker::Lost lost = converter_.launches().take_lost();
   converter_.losses().launches += lost.launches;
   converter_.losses().graphs += lost.graphs;
+  converter_.losses().copies += lost.copies;
 }
 
 void Capture::give_up_before(Ticks end) {

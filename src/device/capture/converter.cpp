@@ -234,11 +234,10 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.result = r.result;
   event.api.external = launches_.external_of(r.correlation);
   event.api.is_runtime = runtime ? 1 : 0;
-  const bool launch =
-      entry.role == ApiRole::kLaunch || entry.role == ApiRole::kGraphLaunch || entry.role == ApiRole::kSyncLaunch;
+  const bool launch = launches_activity(entry.role);
   event.api.is_launch = launch ? 1 : 0;
 
-  if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
+  if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread, event.begin);
   // CUPTI does not name the context of the wait, so several contexts leave it unknown.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
@@ -272,7 +271,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
 // Drops driver calls inside the runtime call `outer`, except launches with another correlation id; puts out the rest of
 // `held`. Returns true if a dropped call had the correlation id of `outer`.
 bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
-  const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
+  const bool outer_launches = launches_activity(role) && role != ApiRole::kGraphLaunch;
   bool replaced = false;
   std::erase_if(held, [&](const HeldCall& call) {
     const bool inside = is_made_inside(call.event, outer);

@@ -37,6 +37,7 @@ struct Losses {
   std::uint64_t by_cupti = 0;               // records that CUPTI dropped
   std::uint64_t launches = 0;               // that miss activity
   std::uint64_t graphs = 0;                 // part of `launches`: graphs without any activity
+  std::uint64_t copies = 0;                 // and memsets without activity: they may have had no bytes
   std::uint64_t uncertain_graph_nodes = 0;  // may have the wrong launch
   std::uint64_t kept_buffers = 0;           // not returned by CUPTI in time
   std::uint64_t flushes = 0;                // refused by CUPTI

@@ -17,6 +17,11 @@ bool begins_with_any(std::string_view text, const std::string_view (&prefixes)[N
 
 }  // namespace
 
+bool launches_activity(ApiRole role) {
+  return role == ApiRole::kLaunch || role == ApiRole::kGraphLaunch || role == ApiRole::kCopy ||
+         role == ApiRole::kSyncCopy;
+}
+
 ApiRole role_of_api(std::string_view name) {
   const bool runtime = name.starts_with("cuda");
   if (!runtime && !name.starts_with("cu")) return ApiRole::kIgnored;
@@ -27,7 +32,7 @@ ApiRole role_of_api(std::string_view name) {
   if (rest.starts_with("GraphLaunch")) return ApiRole::kGraphLaunch;
   if (rest.starts_with("Launch")) return ApiRole::kLaunch;
   constexpr std::string_view kCopies[] = {"Memcpy", "Memset"};
-  if (begins_with_any(rest, kCopies)) return contains(rest, "Async") ? ApiRole::kLaunch : ApiRole::kSyncLaunch;
+  if (begins_with_any(rest, kCopies)) return contains(rest, "Async") ? ApiRole::kCopy : ApiRole::kSyncCopy;
   constexpr std::string_view kOthers[] = {"Malloc",          "Free",
                                           "HostAlloc",       "HostRegister",
                                           "HostUnregister",  "MemAlloc",
@@ -81,11 +86,11 @@ const ApiNames::Entry& ApiNames::of(bool runtime, std::uint32_t callback_id) {
   return entry;
 }
 
-std::vector<std::uint32_t> ApiNames::wanted(bool runtime) const {
+std::vector<std::uint32_t> ApiNames::ignored(bool runtime) const {
   std::vector<std::uint32_t> ids;
   const std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
   for (std::uint32_t id = 0; id < entries.size(); ++id) {
-    if (entries[id].role != ApiRole::kIgnored && !entries[id].name.empty()) ids.push_back(id);
+    if (entries[id].role == ApiRole::kIgnored && !entries[id].name.empty()) ids.push_back(id);
   }
   return ids;
 }

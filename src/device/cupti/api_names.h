@@ -15,13 +15,15 @@ enum class ApiRole : std::uint8_t {
   kOther,
   kLaunch,  // device activity may go on after the call
   kGraphLaunch,
-  kSyncLaunch,    // waits for its device activity; has none between host buffers
+  kCopy,          // like a launch; has no device activity if it has no bytes
+  kSyncCopy,      // waits for its device activity; has none between host buffers
   kDeviceSync,    // waits for a whole context
   kBeginCapture,  // later launches go into a graph
   kEndCapture,
 };
 
 ApiRole role_of_api(std::string_view plain_name);
+bool launches_activity(ApiRole role);
 
 class ApiNames {
  public:
@@ -32,7 +34,8 @@ class ApiNames {
   void load(const CuptiApi& api);
   /// A function that CUPTI cannot name is "runtime API 512".
   const Entry& of(bool runtime, std::uint32_t callback_id);
-  std::vector<std::uint32_t> wanted(bool runtime) const;
+  /// Callback ids of functions that no trace needs.
+  std::vector<std::uint32_t> ignored(bool runtime) const;
 
  private:
   static constexpr std::uint32_t kMost = 4096;

@@ -66,10 +66,11 @@ External& Client::external() {
 
 bool Client::wants_call(const fake::ApiInfo& info) {
   const bool runtime = info.domain == fake::Domain::kRuntime;
-  if (!kinds_[runtime ? kRuntime : kDriver]) return false;
-  if (runtime ? all_runtime_ : all_driver_) return true;
+  const std::uint32_t kind = runtime ? kRuntime : kDriver;
+  if (!kinds_[kind]) return false;
   const std::lock_guard lock(kinds_lock_);
-  return (runtime ? single_runtime_ : single_driver_).count(info.callback_id) != 0;
+  const Calls& calls = calls_of(kind);
+  return calls.all != (calls.exceptions.count(info.callback_id) != 0);
 }
 
 bool Client::wants_callback(const fake::ApiInfo& info) {

@@ -62,10 +62,7 @@ int Client::enable(std::uint32_t kind, bool on, bool dump) {
   {
     const std::lock_guard lock(kinds_lock_);
     kinds_[kind] = on;
-    if (!on && kind == kRuntime) all_runtime_ = false;
-    if (!on && kind == kDriver) all_driver_ = false;
-    if (on && kind == kRuntime) all_runtime_ = true;
-    if (on && kind == kDriver) all_driver_ = true;
+    if (kind == kRuntime || kind == kDriver) calls_of(kind) = {.all = on};
   }
   watch();
   if (dump && kind == kDevice) tell_devices(*device);
@@ -77,15 +74,18 @@ int Client::enable(std::uint32_t kind, bool on, bool dump) {
 int Client::enable_call(fake::Domain domain, std::uint32_t callback_id, bool on) {
   if (on && !complete_) return kNotInitialized;
   const std::unique_lock no_callback = without_callbacks();
+  const std::uint32_t kind = domain == fake::Domain::kRuntime ? kRuntime : kDriver;
+  fake::Device* const device = fake::device_or_null();
+  const bool too_late = on && device != nullptr && device->has_primary_context(0);
   {
     const std::lock_guard lock(kinds_lock_);
-    auto& single = domain == fake::Domain::kRuntime ? single_runtime_ : single_driver_;
-    if (on)
-      single.insert(callback_id);
-    else
-      single.erase(callback_id);
-    kinds_[domain == fake::Domain::kRuntime ? kRuntime : kDriver] =
-        !single.empty() || (domain == fake::Domain::kRuntime ? all_runtime_ : all_driver_);
+    Calls& calls = calls_of(kind);
+    if (calls.all == on) {
+      calls.exceptions.erase(callback_id);
+    } else if (!too_late) {
+      calls.exceptions.insert(callback_id);
+    }
+    kinds_[kind] = calls.all || !calls.exceptions.empty();
   }
   watch();
   return kOk;
@@ -151,9 +151,7 @@ int Client::flush(bool forced) {
 void Client::all_off() {
   const std::lock_guard lock(kinds_lock_);
   std::fill(std::begin(kinds_), std::end(kinds_), false);
-  all_runtime_ = all_driver_ = false;
-  single_runtime_.clear();
-  single_driver_.clear();
+  for (Calls& calls : calls_) calls = {};
 }
 
 void Client::finalize() {

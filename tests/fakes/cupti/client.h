@@ -8,6 +8,9 @@
 //   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
 // - Device records are written when the driver is initialized, context and stream records when a context or stream is
 //   made. Later, cuptiActivityEnableAndDump writes them.
+// - cuptiActivityEnable(RUNTIME or DRIVER) replaces the choice of single calls. Once a context exists, selecting a call
+//   while its kind is off has no effect, and deselecting a call while its kind is on has (CUPTI 13.0.1 on an H200:
+//   tests/gpu/RESULTS.md, "calls_by_id").
 // - If a buffer request returns NULL, releases before 12.9 crash, and later releases drop the record.
 #pragma once
 
@@ -194,8 +197,13 @@ class Client final : public fake::Observer {
 
   std::mutex kinds_lock_;
   std::atomic<bool> kinds_[kKinds] = {};
-  std::atomic<bool> all_runtime_{false}, all_driver_{false};
-  std::set<std::uint32_t> single_runtime_, single_driver_;
+  /// Recorded calls of one API: all but the exceptions, or none but the exceptions.
+  struct Calls {
+    bool all = false;
+    std::set<std::uint32_t> exceptions;
+  };
+  Calls& calls_of(std::uint32_t kind) { return calls_[kind == kRuntime ? 1 : 0]; }
+  Calls calls_[2];
 
   Subscriber mine_;
   std::atomic<bool> subscribed_{false};

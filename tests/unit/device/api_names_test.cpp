@@ -8,8 +8,8 @@ namespace {
 TEST(ApiNames, RolesFollowFromNamesAndQueriesAreIgnored) {
   EXPECT_EQ(role_of_api("cudaLaunchKernelExC"), ApiRole::kLaunch);
   EXPECT_EQ(role_of_api("cuGraphLaunch"), ApiRole::kGraphLaunch);
-  EXPECT_EQ(role_of_api("cudaMemcpyPeerAsync"), ApiRole::kLaunch);
-  EXPECT_EQ(role_of_api("cuMemcpyHtoD_v2"), ApiRole::kSyncLaunch);
+  EXPECT_EQ(role_of_api("cudaMemcpyPeerAsync"), ApiRole::kCopy);
+  EXPECT_EQ(role_of_api("cuMemcpyHtoD_v2"), ApiRole::kSyncCopy);
   EXPECT_EQ(role_of_api("cudaLaunchHostFunc"), ApiRole::kOther);
   EXPECT_EQ(role_of_api("cudaEventSynchronize"), ApiRole::kOther);
   EXPECT_EQ(role_of_api("cudaMallocAsync"), ApiRole::kOther);

@@ -85,7 +85,6 @@ TEST_P(CaptureTest, WithoutMemoryItLetsGoOfCuptiForGood) {
 
   EXPECT_EQ(capture_->state(), Capture::State::kFinished);
   EXPECT_TRUE(cupti_.kinds.empty());
-  EXPECT_TRUE(cupti_.runtime_calls.empty());
   EXPECT_STRNE(capture_->failure(), "");
   EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
   const std::size_t flushes = cupti_.flushes.size();

@@ -48,6 +48,34 @@ TEST(LaunchTracker, ALaunchOfAForgottenGraphIsWaitedForAMoment) {
   EXPECT_EQ(tracker.oldest_outstanding(), LaunchTracker::kNothing);
 }
 
+// A memset of no bytes has no activity (PyTorch makes one per step).
+TEST(LaunchTracker, CountsCopiesWithoutActivityApart) {
+  LaunchTracker tracker(64 << 10);
+  tracker.on_launch(1, 50, 1, ApiRole::kCopy);
+  tracker.on_launch(2, 60, 1, ApiRole::kLaunch);
+  tracker.give_up_before(100);
+  const LaunchTracker::Lost lost = tracker.take_lost();
+  EXPECT_EQ(lost.copies, 1u);
+  EXPECT_EQ(lost.launches, 1u);
+}
+
+// PyTorch's backward threads launch into a stream that the main thread captures.
+TEST(LaunchTracker, LaunchesOfAllThreadsMayBelongToAStreamCapture) {
+  LaunchTracker tracker(64 << 10);
+  tracker.on_launch(1, 50, 2, ApiRole::kLaunch);
+  tracker.on_launch(2, 150, 2, ApiRole::kLaunch);
+  tracker.on_launch(3, 250, 2, ApiRole::kLaunch);
+  tracker.on_begin_capture(1, 100);
+  tracker.on_end_capture(1, 200);
+  tracker.give_up_before(300);
+  EXPECT_EQ(tracker.take_lost().launches, 2u);
+
+  tracker.on_launch(4, 450, 2, ApiRole::kLaunch);
+  tracker.on_begin_capture(1, 400);
+  tracker.give_up_before(500);
+  EXPECT_EQ(tracker.take_lost().launches, 0u) << "the capture goes on";
+}
+
 TEST(LaunchTracker, ACorrelationIdHasOneLaunchAlsoIfTheTableIsFull) {
   LaunchTracker tracker(64 << 10);
   std::uint32_t i = 1;

@@ -34,8 +34,8 @@ const std::set<std::string> kUnrecordedCalls = {"INVALID",
                                                 "cudaStreamGetPriority",
                                                 "cudaStreamIsCapturing"};
 
-constexpr const char* kStartWork[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync",
-                                      "cudaMemsetAsync"};
+constexpr const char* kLaunch[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch"};
+constexpr const char* kCopy[] = {"cudaMemcpyAsync", "cudaMemsetAsync"};
 
 const std::set<std::string> kCollectiveArgs = {"Collective name",
                                                "In msg nelems",
@@ -191,9 +191,10 @@ class Expecting {
     Row expected = row;
     expected.tid = tids_.at(row.tid);
     drop_external_id(expected);
-    const bool starts_work = std::any_of(std::begin(kStartWork), std::end(kStartWork),
-                                         [&row](const char* name) { return row.name.starts_with(name); });
-    if (starts_work && work_.count(row.number("correlation")) == 0) ++out_.launches_without_work;
+    const auto begins_with = [&row](const char* name) { return row.name.starts_with(name); };
+    const bool has_work = work_.count(row.number("correlation")) != 0;
+    if (!has_work && std::any_of(std::begin(kLaunch), std::end(kLaunch), begins_with)) ++out_.launches_without_work;
+    if (!has_work && std::any_of(std::begin(kCopy), std::end(kCopy), begins_with)) ++out_.copies_without_work;
     out_.rows.push_back(expected);
   }
 

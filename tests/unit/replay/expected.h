@@ -44,7 +44,7 @@ struct Expectation {
   std::vector<Trace::Object> devices;
   bool has_names = false;  // false: the original names no streams and devices
   RuleCounts rules;
-  std::uint64_t launches_without_work = 0;
+  std::uint64_t launches_without_work = 0, copies_without_work = 0;
 };
 Expectation expected_rows(const Trace& original, const Replayed& replayed, bool streams);
 

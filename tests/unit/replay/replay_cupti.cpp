@@ -54,19 +54,20 @@ device::CuptiApi ReplayCupti::api() const {
   api.enable = [](std::uint32_t kind) {
     current_->kinds_.insert(kind);
     current_->were_on_.insert(kind);
+    if (kind == raw::kRuntime || kind == raw::kDriver) current_->deselected(kind).clear();
     return 0;
   };
   api.disable = [](std::uint32_t kind) {
     current_->kinds_.erase(kind);
     return 0;
   };
-  if (generation_.calls_one_by_one) {
+  if (generation_.selects_calls) {
     api.enable_driver_api = [](std::uint32_t id, std::uint8_t on) {
-      current_->switch_call(0, id, on != 0);
+      if (on == 0) current_->deselected(raw::kDriver).insert(id);
       return 0;
     };
     api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
-      current_->switch_call(1, id, on != 0);
+      if (on == 0) current_->deselected(raw::kRuntime).insert(id);
       return 0;
     };
   }
@@ -93,13 +94,8 @@ device::CuptiApi ReplayCupti::api() const {
   return api;
 }
 
-void ReplayCupti::switch_call(int runtime, std::uint32_t id, bool on) {
-  if (!on) {
-    calls_[runtime].erase(id);
-    return;
-  }
-  calls_[runtime].insert(id);
-  calls_were_on_[runtime].insert(id);
+std::set<std::uint32_t>& ReplayCupti::deselected(std::uint32_t kind) {
+  return deselected_[kind == raw::kRuntime ? 1 : 0];
 }
 
 ReplayCupti::Buffer ReplayCupti::request() {
@@ -112,9 +108,8 @@ ReplayCupti::Buffer ReplayCupti::request() {
 bool ReplayCupti::append(Buffer& buffer, const Record& record) {
   const bool is_call = record.kind == raw::kRuntime || record.kind == raw::kDriver;
   // CUPTI may have written a record before its kind was disabled.
-  const bool wanted = were_on_.count(record.kind) != 0 ||
-                      (is_call && calls_were_on_[record.kind == raw::kRuntime ? 1 : 0].count(record.callback_id) != 0);
-  if (!wanted) return true;
+  if (were_on_.count(record.kind) == 0) return true;
+  if (is_call && deselected(record.kind).count(record.callback_id) != 0) return true;
   const std::size_t bytes = bytes_of(record);
   if (buffer.data == nullptr || buffer.size - buffer.filled < bytes) return false;
   std::memcpy(buffer.data + buffer.filled, record.bytes.data(), bytes);

@@ -16,7 +16,7 @@ struct Generation {
   const char* name;
   std::uint32_t version;  // from cuptiGetVersion()
   fake::cupti::Sizes sizes;
-  bool calls_one_by_one;  // cuptiActivityEnableRuntimeApi exists (since CUDA 12.5)
+  bool selects_calls;  // cuptiActivityEnableRuntimeApi exists (since CUDA 12.5)
 };
 inline constexpr Generation kGenerations[] = {
     {"cupti11_8", 18, fake::cupti::kSizes118, false},
@@ -46,16 +46,16 @@ class ReplayCupti {
   /// Delivers the buffer at once, like a full buffer.
   void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
   void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
-  std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
+  std::size_t enabled() const { return kinds_.size(); }
 
  private:
   static ReplayCupti* current_;
   const Generation generation_;
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
-  void switch_call(int runtime, std::uint32_t id, bool on);
-  // The were_on_ sets keep what was disabled. Index 0: driver calls; 1: runtime calls.
-  std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
+  std::set<std::uint32_t>& deselected(std::uint32_t kind);
+  std::set<std::uint32_t> kinds_, were_on_;  // were_on_ keeps what was disabled
+  std::set<std::uint32_t> deselected_[2];    // callback ids
   std::deque<Buffer> waiting_;
 };
 

@@ -38,7 +38,8 @@ TEST_P(ReplayTest, WritesTheOriginalTrace) {
 
     EXPECT_EQ(replayed.failure, "");
     EXPECT_TRUE(replayed.had_buffers);
-    EXPECT_EQ(replayed.losses, device::Losses{.launches = expected.launches_without_work});
+    EXPECT_EQ(replayed.losses,
+              (device::Losses{.launches = expected.launches_without_work, .copies = expected.copies_without_work}));
     EXPECT_TRUE(found.differences.empty()) << first_of(found.differences);
   }
 }

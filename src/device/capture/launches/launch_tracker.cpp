@@ -59,8 +59,8 @@ bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint3
   launch.thread = thread;
   launch.seen_ns = now_ns_;
   launch.of_graph = role == ApiRole::kGraphLaunch;
-  const auto capture = capturing_.find(thread);
-  launch.may_be_empty = role == ApiRole::kSyncLaunch || (capture != capturing_.end() && capture->second > 0);
+  launch.is_copy = role == ApiRole::kCopy;
+  launch.may_be_empty = role == ApiRole::kSyncCopy || capturing_.count(thread) != 0;
   forget_if_complete(correlation);
   return true;
 }
@@ -79,17 +79,20 @@ void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
   b->tied = one;
 }
 
-void LaunchTracker::on_begin_capture(std::uint32_t thread) { ++capturing_[thread]; }
+void LaunchTracker::on_begin_capture(std::uint32_t thread, Ticks begin) { capturing_[thread].push_back(begin); }
 
-void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
-  int& depth = capturing_[thread];
-  if (depth > 0) {
-    --depth;
+void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks end) {
+  const auto open = capturing_.find(thread);
+  if (captures_.size() == kMostCaptures) captures_.erase(captures_.begin());
+  captures_.push_back({open != capturing_.end() ? open->second.back() : 0, end});
+  if (open != capturing_.end()) {
+    open->second.pop_back();
+    if (open->second.empty()) capturing_.erase(open);
     return;
   }
   // The stream capture began before the recording: earlier launches of the thread may belong to it.
   for (auto& [correlation, launch] : launches_) {
-    if (has_call(launch.state) && launch.thread == thread && launch.begin < begin) launch.may_be_empty = true;
+    if (has_call(launch.state) && launch.thread == thread && launch.begin < end) launch.may_be_empty = true;
   }
 }
 
@@ -170,9 +173,24 @@ Ticks LaunchTracker::oldest_running() const {
   return oldest;
 }
 
+// Other threads take part in a stream capture: PyTorch's backward pass.
+bool LaunchTracker::may_be_captured(const Launch& launch) const {
+  const auto contains = [&launch](const Capture& capture) {
+    return launch.begin >= capture.begin && launch.begin <= capture.end;
+  };
+  return std::any_of(captures_.begin(), captures_.end(), contains) ||
+         std::any_of(capturing_.begin(), capturing_.end(),
+                     [&launch](const auto& open) { return launch.begin >= open.second.front(); });
+}
+
 void LaunchTracker::count_if_lost(const Launch& launch) {
   const bool without_activity = launch.state == LaunchState::kAwaited;
   if (launch.may_be_empty || !(without_activity || is_outstanding(launch))) return;
+  if (without_activity && may_be_captured(launch)) return;
+  if (without_activity && launch.is_copy) {
+    ++lost_.copies;
+    return;
+  }
   ++lost_.launches;
   if (launch.of_graph && without_activity) ++lost_.graphs;
 }
@@ -195,6 +213,7 @@ bool LaunchTracker::take_progress() { return std::exchange(progress_, false); }
 void LaunchTracker::clear() {
   launches_.clear();
   capturing_.clear();
+  captures_.clear();
   streams_.clear();
   passed_any_ = false;
 }

@@ -33,8 +33,8 @@ class LaunchTracker {
   bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
   /// Ties a runtime call to the driver call inside: activity of either completes both.
   void tie(std::uint32_t one, std::uint32_t other);
-  void on_begin_capture(std::uint32_t thread);
-  void on_end_capture(std::uint32_t thread, Ticks begin);
+  void on_begin_capture(std::uint32_t thread, Ticks begin);
+  void on_end_capture(std::uint32_t thread, Ticks end);
   /// A call waited for the device: launches before `begin` have ended.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
 
@@ -53,6 +53,7 @@ class LaunchTracker {
   struct Lost {
     std::uint64_t launches = 0;
     std::uint64_t graphs = 0;  // part of `launches`: graphs without any activity
+    std::uint64_t copies = 0;  // not in `launches`: copies and memsets, which may have had no bytes
   };
   Lost take_lost();
   /// True once after new activity.
@@ -74,12 +75,17 @@ class LaunchTracker {
     LaunchState state = LaunchState::kUnknown;
     bool may_be_empty = false;
     bool of_graph = false;
+    bool is_copy = false;
   };
   struct Graph {
     std::uint32_t nodes = 0;     // most nodes of one launch
     std::uint32_t launches = 0;  // launches with that many nodes
   };
+  struct Capture {
+    Ticks begin = 0, end = 0;
+  };
   bool is_outstanding(const Launch& launch) const;
+  bool may_be_captured(const Launch& launch) const;
   void count_if_lost(const Launch& launch);
   bool was_completed(std::uint32_t correlation) const { return completed_[correlation % kCompleted] == correlation; }
   bool has_all_nodes(const Launch& launch) const;
@@ -97,7 +103,9 @@ class LaunchTracker {
   std::vector<std::uint32_t> completed_ = std::vector<std::uint32_t>(kCompleted);
   std::unordered_map<std::uint32_t, Launch> launches_;
   std::unordered_map<std::uint32_t, Graph> graphs_;
-  std::unordered_map<std::uint32_t, int> capturing_;  // thread -> nested captures
+  static constexpr std::size_t kMostCaptures = 256;
+  std::unordered_map<std::uint32_t, std::vector<Ticks>> capturing_;  // thread -> begins of its nested captures
+  std::vector<Capture> captures_;                                    // that have ended
   std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
   Ticks idle_at_ = 0;
   StreamProgress streams_;
