@@ -35,9 +35,13 @@ bool available();
 /// Starts recording a window, or the warm-up if `window_begin` is 0. Returns at once; only cudaProfilerStart waits, up
 /// to 0.2 s. Idempotent; may precede start(). May run inside CUPTI callbacks.
 void arm(Ticks window_begin);
-/// Stops recording activity launched after `at`. `stays_on`: CUPTI stays on or is switched on for a near window, but
-/// its events are dropped until arm(). Idempotent and thread-safe; may precede start().
-void disarm(Ticks at, bool stays_on);
+enum class NextWindow : std::uint8_t {
+  kNone,
+  kLater,  // may come: kernels stay on, and their records are discarded
+  kNear,   // CUPTI stays on or is switched on, but its events are dropped until arm()
+};
+/// Stops recording activity launched after `at`. Idempotent and thread-safe; may precede start().
+void disarm(Ticks at, NextWindow next);
 /// True if all activity launched before `end` was delivered or lost, or there is no CUPTI. Otherwise asks the device
 /// thread to wait for that activity. Thread-safe.
 bool settled(Ticks end);

@@ -97,11 +97,13 @@ void arm(Ticks window_begin) {
   shared.request_changed.notify_all();
 }
 
-void disarm(Ticks at, bool stays_on) {
+void disarm(Ticks at, NextWindow next) {
   if (shared.request.off_at.load(std::memory_order_relaxed) == kNever)
     shared.request.off_at.store(at, std::memory_order_relaxed);
-  if (shared.request.on.exchange(stays_on, std::memory_order_acq_rel) != stays_on && running_client() != nullptr)
-    shared.request_changed.notify_all();
+  const bool again = next != NextWindow::kNone, stays_on = next == NextWindow::kNear;
+  bool changed = shared.request.again.exchange(again, std::memory_order_acq_rel) != again;
+  changed = shared.request.on.exchange(stays_on, std::memory_order_acq_rel) != stays_on || changed;
+  if (changed && running_client() != nullptr) shared.request_changed.notify_all();
 }
 
 bool settled(Ticks end) {
@@ -120,7 +122,7 @@ bool take_overflow() { return shared.overflow.exchange(false, std::memory_order_
 std::int32_t device_thread_id() { return shared.thread_id.load(std::memory_order_relaxed); }
 
 void finish(bool abrupt) {
-  disarm(ticks(), false);
+  disarm(ticks(), NextWindow::kNone);
   shared.request.abrupt.store(abrupt);
   shared.request.finish.store(true, std::memory_order_release);
   const std::int64_t timeout_ns = abrupt ? kAbruptTimeout_ns : kFinishTimeout_ns;

@@ -9,6 +9,7 @@ void wake_device_thread() { shared.request_changed.notify_all(); }
 CaptureRequest SharedRequest::load() const {
   CaptureRequest request;
   request.on = on.load(std::memory_order_acquire);
+  request.again = again.load(std::memory_order_acquire);
   request.off_at = off_at.load(std::memory_order_relaxed);
   request.settle_before = settle_before.load(std::memory_order_relaxed);
   // Yield even if the other client has left since: that client has replaced our buffer callbacks.

@@ -36,6 +36,7 @@ inline constexpr Ticks kNever = ~Ticks{0};
 /// Atomic form of CaptureRequest.
 struct SharedRequest {
   std::atomic<bool> on{false};
+  std::atomic<bool> again{true};  // stored before `on`
   std::atomic<Ticks> off_at{0};
   std::atomic<Ticks> settle_before{0};  // only grows
   std::atomic<bool> finish{false};

@@ -135,7 +135,7 @@ void activate(const Rank& rank, Ticks began) {
   } else {
     register_ends();
     // disarm() must precede the first step, whose window it would end.
-    if (window_is_near(*s, -1, 0)) device::disarm(0, true);
+    if (window_is_near(*s, -1, 0)) device::disarm(0, device::NextWindow::kNear);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});

@@ -81,9 +81,11 @@ int ActivityKinds::enable(const CaptureOptions& options) {
   // push_back() must not fail after a kind is on.
   constexpr std::size_t kMostKinds = 24;
   enabled_.reserve(kMostKinds);
-  const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
-  if (kernels != cupti::kSuccess) return kernels;
-  enabled_.push_back(cupti::kConcurrentKernelKind);
+  if (enabled_.empty()) {
+    const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
+    if (kernels != cupti::kSuccess) return kernels;
+    enabled_.push_back(cupti::kConcurrentKernelKind);
+  }
   enable_and_dump_existing();
   for (const std::uint32_t kind : optional_kinds(options)) {
     if (scope_.enable(kind) == cupti::kSuccess) {
@@ -94,13 +96,18 @@ int ActivityKinds::enable(const CaptureOptions& options) {
   }
   enable_calls(false);
   enable_calls(true);
-  return kernels;
+  return cupti::kSuccess;
 }
 
 // Disables API calls first, kernels last: otherwise the drain would wait for activity that is not recorded.
 void ActivityKinds::disable() {
-  for (auto kind = enabled_.rbegin(); kind != enabled_.rend(); ++kind) scope_.disable(*kind);
+  disable_all_but_kernels();
+  if (!enabled_.empty()) scope_.disable(enabled_.front());
   enabled_.clear();
+}
+
+void ActivityKinds::disable_all_but_kernels() {
+  for (; enabled_.size() > 1; enabled_.pop_back()) scope_.disable(enabled_.back());
 }
 
 void ActivityKinds::forget() { enabled_.clear(); }

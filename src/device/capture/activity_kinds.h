@@ -14,9 +14,11 @@ class ActivityKinds {
  public:
   ActivityKinds(const ActivityScope& scope, const ApiNames& names) : scope_(scope), names_(names) {}
 
-  /// Returns the CUptiResult for kernels. On failure no kind is on.
+  /// Returns the CUptiResult for kernels. On failure no kind is on. Kernels may be on already.
   int enable(const CaptureOptions& options);
   void disable();
+  void disable_all_but_kernels();
+  bool any_enabled() const { return !enabled_.empty(); }
   /// Does not call CUPTI, since another client now owns the kinds.
   void forget();
 
@@ -32,7 +34,7 @@ class ActivityKinds {
 
   const ActivityScope& scope_;
   const ApiNames& names_;
-  std::vector<std::uint32_t> enabled_;
+  std::vector<std::uint32_t> enabled_;  // kernels come first
   bool streams_are_dumped_ = false;
   std::string not_recorded_;
 };

@@ -58,6 +58,7 @@ bool Capture::turn_on(std::int64_t now_ns) {
     return false;
   }
   register_clock();
+  if (is_paused()) end_pause();
   if (const int refused = kinds_.enable(options_); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not record kernels: " + api_.text_of(refused);
     if (!drains) scope_.close();
@@ -67,12 +68,12 @@ bool Capture::turn_on(std::int64_t now_ns) {
   converter_.clock().add(take_anchor());
   last_flush_ns_ = now_ns;
   waiting_for_ = 0;
+  // CUPTI 13.0 and 13.1 tie graph nodes to wrong launches in all recordings but the first (kineto#1165, fixed in 13.1
+  // update 1).
+  const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kFixedGraphs;
+  if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
+  has_recorded_ = true;
   if (!drains) {
-    // CUPTI 13.0 and 13.1 tie graph nodes to wrong launches in all recordings but the first (kineto#1165, fixed in 13.1
-    // update 1).
-    const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kFixedGraphs;
-    if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
-    has_recorded_ = true;
     on_since_ = ticks();
     settled_until_.store(on_since_, std::memory_order_release);
   }
@@ -143,6 +144,10 @@ std::int64_t Capture::serve_now(const CaptureRequest& request, std::int64_t now_
   if (on && may_turn_on && !refused()) refused_.store(!turn_on(now_ns), std::memory_order_release);
   if (!on && state() == State::kOn) begin_drain(request, now_ns);
   if (state() == State::kDraining) drain(request, now_ns);
+  if (is_paused()) {
+    if (!request.again && !request.finish) kinds_.disable();
+    discard_kernels();
+  }
   if (state() == State::kOn) return serve_on(request, now_ns);
   if (request.finish && state() != State::kDraining) {
     settled_until_.store(kEverything, std::memory_order_release);

@@ -9,11 +9,17 @@ Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-// Disables all kinds: if a job launched ahead of its device, each buffer would hold a running launch, and no flush
-// would return one. CUPTI still completes earlier records.
+// After the only window, disables all kinds: if a job launched ahead of its device, each buffer would hold a running
+// launch, and no flush would return one. CUPTI still completes earlier records. Otherwise buffers return once they are
+// full, or at the forced flush of end_drain().
 void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
-  kinds_.disable();
+  keeps_kernels_ = !scope_.is_shared() && (was_paused_ || (request.again && !request.finish));
+  if (keeps_kernels_) {
+    kinds_.disable_all_but_kernels();
+  } else {
+    kinds_.disable();
+  }
   drain_until_ = request.off_at;
   waiting_since_ns_ = last_progress_ns_ = busy_ns_ = now_ns;
 }
@@ -43,10 +49,22 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   const Losses before = converter_.losses();
   flush(forced ? cupti::kFlushForced : 0, now_ns, true);
   give_up_before(drain_until_);
-  if (forced && has_buffers && converter_.losses() == before) keeps_buffers_ = true;
+  if (forced && has_buffers && !keeps_kernels_ && converter_.losses() == before) keeps_buffers_ = true;
   leave(drain_until_);
+  was_paused_ = was_paused_ || keeps_kernels_;
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kOff, std::memory_order_release);
+}
+
+void Capture::discard_kernels() {
+  for (const BufferPool::Filled& buffer : pool_.take_completed()) pool_.recycle(buffer.data);
+}
+
+void Capture::end_pause() {
+  discard_kernels();
+  converter_.skip_before(ticks());
+  scope_.dropped_records();  // forgets those of the pause, as take_overflow() does
+  take_overflow();
 }
 
 // Process-wide buffers come back later.
@@ -78,6 +96,14 @@ void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
     }
     give_up_before(kEverything);
     leave(kEverything);
+  } else if (is_paused()) {
+    if (request.yielded_too_late) {
+      kinds_.forget();
+    } else {
+      kinds_.disable();
+      api_.flush_all(cupti::kFlushForced);
+    }
+    discard_kernels();
   } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
     // The other client must not get the buffers of launches after the window.
     if (!request.yielded_too_late) api_.flush_all(cupti::kFlushForced);

@@ -8,6 +8,7 @@ namespace profshim::device {
 /// The state into which Capture::serve() brings CUPTI.
 struct CaptureRequest {
   bool on = false;
+  bool again = false;                         // valid if not `on`: a later window may come
   Ticks off_at = 0;                           // valid if not `on`: activity launched before this time is wanted
   Ticks settle_before = 0;                    // a window waits for activity launched before this time
   bool yield = false;                         // another client uses CUPTI

@@ -176,6 +176,7 @@ Ticks Converter::oldest_held() const {
 bool Converter::convert_times(std::uint64_t start, std::uint64_t end, Event& event) {
   event.begin = clock_.of(start, earliest_, latest_);
   event.end = clock_.of(end, earliest_, latest_);
+  if (event.end != 0 && event.end < skip_before_) return false;
   return losses_.times.admit(event.begin, event.end, earliest_, latest_);
 }
 

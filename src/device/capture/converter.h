@@ -52,6 +52,8 @@ class Converter {
   /// Drops records with times outside [earliest, latest]. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
+  /// Drops records that end before `begin`: they are of the time between two recordings.
+  void skip_before(Ticks begin) { skip_before_ = begin; }
   /// `flushed`: CUPTI has returned all complete records. `last`: no record follows.
   void end_round(bool flushed, bool last);
 
@@ -117,7 +119,7 @@ class Converter {
   ApiNames names_;
   ThreadIds threads_;
   Losses losses_;
-  Ticks earliest_ = 0, latest_ = ~Ticks{0};
+  Ticks earliest_ = 0, latest_ = ~Ticks{0}, skip_before_ = 0;
   std::uint64_t flushes_ = 0;
   std::uint64_t calls_of_unknown_threads_ = 0;
   bool graph_joins_uncertain_ = false;

@@ -20,12 +20,21 @@ namespace {
 
 bool is_wanted(const State& s) { return s.steps_want.load() || s.phases_wanting.load() > 0; }
 
+device::NextWindow next_window(const State& s, bool is_near) {
+  if (is_near) return device::NextWindow::kNear;
+  const bool all_opened =
+      s.recording_over.load() || s.windows_opened.load() >= static_cast<std::uint64_t>(s.spec.limits.total_traces);
+  const bool of_steps = s.records_steps && !s.schedule_over.load() && s.spec.steps.source != StepSource::kNone;
+  const bool may_come = !all_opened && (of_steps || !s.phase_windows.empty());
+  return may_come ? device::NextWindow::kLater : device::NextWindow::kNone;
+}
+
 }  // namespace
 
 void disarm(State& s, Ticks at, bool is_near, bool often) {
   if (is_wanted(s)) return;
   recorder::set_mode(0, kArmed);
-  device::disarm(at, is_near);
+  device::disarm(at, next_window(s, is_near));
   if (auto* const function = often ? nullptr : s.when_arming.load()) function(false);
   // Another thread may have wanted the recording in between.
   if (!is_wanted(s)) return;

@@ -62,6 +62,27 @@ TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
   EXPECT_GE(run.cupti.at("records_10"), 3u * 13u);
 }
 
+TEST_F(GpuWindow, ManyLeaveKernelsOnInBetween) {
+  GpuJob job;
+  job.program = "ddp";
+  job.arguments = {"9000"};
+  job.environment = {{"FAKE_CUPTI_AGAIN_CRASHES", "1"}};
+  job.spec =
+      "[steps]\nsource = \"nvtx\"\npattern = \"train_step\"\n"
+      "[schedule]\nsteps = [\"5-7\", \"4500-4502\", \"8500-8502\"]\n";
+  const GpuRun run = run_gpu(job);
+
+  EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
+  ASSERT_EQ(run.traces.size(), 3u) << run.outcome.err;
+  for (const SeenTrace& trace : run.traces) {
+    EXPECT_EQ(of_category(trace, "kernel").size(), 3u * 13u);
+    EXPECT_EQ(of_category(trace, "cuda_runtime").size(), of_category(run.traces[0], "cuda_runtime").size());
+    EXPECT_EQ(trace.property("problems"), "[]");
+  }
+  const std::size_t calls_of_a_step = of_category(run.traces[0], "cuda_runtime").size() / 3;
+  EXPECT_LT(run.cupti.at("records_5"), 9000u * calls_of_a_step * 2 / 3) << "calls go off between windows";
+}
+
 TEST_F(GpuWindow, ARankThatIsNotSelectedNeverOpensCupti) {
   GpuJob job;
   job.program = "ddp";

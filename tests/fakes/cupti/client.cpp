@@ -126,6 +126,7 @@ int Client::enable_domain(bool on, std::uint32_t domain) {
 
 int Client::flush(bool forced) {
   if (!complete_) return kInvalidOperation;
+  if (options_.again_crashes && sessions_ > 1) std::abort();
   const std::uint64_t begin = now();
   if (forced && options_.slow_flush_ms != 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(options_.slow_flush_ms));

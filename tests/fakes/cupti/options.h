@@ -45,6 +45,9 @@ struct Options {
   const std::uint64_t slow_enable_ms = number("FAKE_CUPTI_SLOW_ENABLE_MS");
   /// The first disabling of kernel records takes this long (13.0 GA: it waits for a lock that a launch holds).
   const std::uint64_t disable_hangs_ms = number("FAKE_CUPTI_DISABLE_HANGS_MS");
+  /// A flush ends the process if kernels went on, off and on again (CUPTI 13.0 and 13.1: tests/gpu/RESULTS.md, "kernels
+  /// that go on again").
+  const bool again_crashes = number("FAKE_CUPTI_AGAIN_CRASHES") != 0;
   /// Extra time of every API call from the first enable to cuptiFinalize (pytorch#146604).
   const std::uint64_t cost_ns = number("FAKE_CUPTI_COST_NS");
 

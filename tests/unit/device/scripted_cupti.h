@@ -66,7 +66,7 @@ class ScriptedCupti {
 
   std::set<std::uint32_t> kinds, dumped_kinds, deselected_runtime_calls, refused_kinds;
   std::vector<std::uint32_t> flushes;
-  int enable_result = 0, clock_result = 0, registration_result = 0, registrations = 0, clocks = 0;
+  int enable_result = 0, clock_result = 0, registration_result = 0, registrations = 0, clocks = 0, kernel_enables = 0;
   std::size_t dropped = 0;
 
  private:
@@ -107,6 +107,7 @@ class ScriptedCupti {
     api.enable = [](std::uint32_t kind) {
       const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
       if (result == 0) current_->kinds.insert(kind);
+      current_->kernel_enables += kind == device::cupti::kConcurrentKernelKind ? 1 : 0;
       if (result == 0 && kind == device::cupti::kRuntimeKind) current_->deselected_runtime_calls.clear();
       return result;
     };
