@@ -22,6 +22,15 @@ double regularity(const Cycles& cycles) {
   return 1 - static_cast<double>(cycles.deviations()) / static_cast<double>(cycles.size());
 }
 
+/// Without the first two cycles: DistributedDataParallel rebuilds its buckets in the second.
+double regularity_after_start(const Cycles& cycles) {
+  constexpr std::ptrdiff_t kStart = 2, kFewest = 5;
+  if (cycles.kind.size() < kStart + kFewest) return regularity(cycles);
+  const auto begin = cycles.kind.begin() + kStart;
+  return static_cast<double>(std::count(begin, cycles.kind.end(), cycles.usual_kind)) /
+         static_cast<double>(cycles.kind.end() - begin);
+}
+
 class Finder {
  public:
   Finder(const std::vector<Symbol>& symbols, const std::vector<Call>& calls)
@@ -234,7 +243,7 @@ class Finder {
   }
 
   Confidence confidence_of(const Cycles& cycles, const Level& level) const {
-    const double regular = regularity(cycles);
+    const double regular = regularity_after_start(cycles);
     const Symbol& symbol = symbols_[level.boundary.symbol];
     const bool is_marked = symbol.kind < CallKind::kOperator && !is_batch(symbol) && !level.boundary.previous;
     if (!boundaries_.is_exact(cycles, level.boundary)) return Confidence::kLow;
