@@ -32,7 +32,7 @@ std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std
   json.member(key::kEndBeforeBegin, now.times.reversed).member(key::kOutside, now.times.outside);
   json.member(key::kLaunches, now.launches).member(key::kUnknownThreads, unknown_threads);
   json.member(key::kKeptBuffers, now.kept_buffers).member(key::kGraphs, now.graphs);
-  json.member(key::kCopies, now.copies);
+  json.member(key::kCopies, now.copies).member(key::kRepeatedIds, now.repeated_ids);
   json.member(key::kUncertainGraphNodes, now.uncertain_graph_nodes).member(key::kRefusedFlushes, now.flushes);
   json.member(key::kUnknownRecords, now.unknown_kinds).member(key::kTruncatedBuffers, now.truncated);
   json.member(key::kRefusedBuffers, counts.refused).member(key::kReserveBuffers, counts.reserved);
@@ -55,6 +55,11 @@ void add_loss_problems(const Losses& now) {
         "cupti",
         "some launches of CUDA graphs have no kernels: CUPTI may miss graphs that were made before CUPTI was first "
         "switched on (begin the first window earlier, or raise schedule.warmup)");
+  }
+  if (now.repeated_ids > 0) {
+    recorder::problem("cupti",
+                      "CUPTI gave launches of a thread one correlation id: their kernels are tied to one call or to "
+                      "none (this happens after another client of CUPTI has recorded)");
   }
   if (now.uncertain_graph_nodes > 0) {
     recorder::problem(

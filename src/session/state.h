@@ -96,6 +96,7 @@ struct State {
   std::atomic<int> phases_wanting{0};   // phases that want the recording
   bool in_profiler_range = false;
   PresentStep present_step;
+  bool window_was_near = false;  // before the present step
   std::atomic<Search> search{Search::kOver};
   std::atomic<Ticks> kept_from{0};            // while events are kept for the search: none since then are lost or freed
   StepFinder* finder = nullptr;               // null unless must_be_found(spec)

@@ -190,6 +190,7 @@ inline constexpr std::string_view kUnknownThreads = "calls_of_unknown_threads";
 inline constexpr std::string_view kKeptBuffers = "buffers_kept";
 inline constexpr std::string_view kGraphs = "graphs_without_work";
 inline constexpr std::string_view kCopies = "copies_without_work";
+inline constexpr std::string_view kRepeatedIds = "launches_with_repeated_id";
 inline constexpr std::string_view kUncertainGraphNodes = "uncertain_graph_nodes";
 inline constexpr std::string_view kRefusedFlushes = "refused_flushes";
 inline constexpr std::string_view kUnknownRecords = "unknown_records";

@@ -23,6 +23,10 @@ const char* missing_part(std::uint32_t kind) {
       return "synchronizations";
     case cupti::kDeviceKind:
       return "the properties of the devices";
+    case cupti::kRuntimeKind:
+      return "calls of the runtime";
+    case cupti::kDriverKind:
+      return "calls of the driver";
     default:
       return nullptr;
   }
@@ -31,18 +35,6 @@ const char* missing_part(std::uint32_t kind) {
 void append(std::string& list, const char* part) { list += (list.empty() ? "" : ", ") + std::string(part); }
 
 }  // namespace
-
-// Enables the whole kind and deselects calls: CUPTI 13.0 records no call that is selected one by one once a context
-// exists (tests/gpu/RESULTS.md, "calls_by_id").
-void ActivityKinds::enable_calls(bool runtime) {
-  const std::uint32_t kind = runtime ? cupti::kRuntimeKind : cupti::kDriverKind;
-  if (scope_.enable(kind) != cupti::kSuccess) {
-    append(not_recorded_, runtime ? "calls of the runtime" : "calls of the driver");
-    return;
-  }
-  enabled_.push_back(kind);
-  for (const std::uint32_t id : names_.ignored(runtime)) scope_.enable_call(runtime, id, false);
-}
 
 // Contexts come before streams and synchronizations, whose records do not name the device.
 void ActivityKinds::enable_and_dump_existing() {
@@ -55,7 +47,7 @@ void ActivityKinds::enable_and_dump_existing() {
   }
 }
 
-std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& options) {
+std::vector<std::uint32_t> ActivityKinds::other_kinds(const CaptureOptions& options) {
   std::vector<std::uint32_t> wanted = {cupti::kOverheadKind};
   if (options.external) wanted.push_back(cupti::kExternalCorrelationKind);
   if (options.memory) wanted.push_back(cupti::kMemoryKind);
@@ -73,6 +65,8 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
                       "CUDA graphs are recorded as with capture.graphs = \"nodes\": one event per launch would hide "
                       "graph nodes from CUPTI's other clients");
   }
+  wanted.push_back(cupti::kDriverKind);
+  wanted.push_back(cupti::kRuntimeKind);
   return wanted;
 }
 
@@ -81,33 +75,24 @@ int ActivityKinds::enable(const CaptureOptions& options) {
   // push_back() must not fail after a kind is on.
   constexpr std::size_t kMostKinds = 24;
   enabled_.reserve(kMostKinds);
-  if (enabled_.empty()) {
-    const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
-    if (kernels != cupti::kSuccess) return kernels;
-    enabled_.push_back(cupti::kConcurrentKernelKind);
-  }
+  const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
+  if (kernels != cupti::kSuccess) return kernels;
+  enabled_.push_back(cupti::kConcurrentKernelKind);
   enable_and_dump_existing();
-  for (const std::uint32_t kind : optional_kinds(options)) {
+  for (const std::uint32_t kind : other_kinds(options)) {
     if (scope_.enable(kind) == cupti::kSuccess) {
       enabled_.push_back(kind);
     } else if (const char* const part = missing_part(kind)) {
       append(not_recorded_, part);
     }
   }
-  enable_calls(false);
-  enable_calls(true);
   return cupti::kSuccess;
 }
 
 // Disables API calls first, kernels last: otherwise the drain would wait for activity that is not recorded.
 void ActivityKinds::disable() {
-  disable_all_but_kernels();
-  if (!enabled_.empty()) scope_.disable(enabled_.front());
+  for (auto kind = enabled_.rbegin(); kind != enabled_.rend(); ++kind) scope_.disable(*kind);
   enabled_.clear();
-}
-
-void ActivityKinds::disable_all_but_kernels() {
-  for (; enabled_.size() > 1; enabled_.pop_back()) scope_.disable(enabled_.back());
 }
 
 void ActivityKinds::forget() { enabled_.clear(); }

@@ -6,18 +6,17 @@
 
 #include "capture_options.h"
 #include "device/cupti/activity_scope.h"
-#include "device/cupti/api_names.h"
 
 namespace profshim::device {
 
 class ActivityKinds {
  public:
-  ActivityKinds(const ActivityScope& scope, const ApiNames& names) : scope_(scope), names_(names) {}
+  explicit ActivityKinds(const ActivityScope& scope) : scope_(scope) {}
 
-  /// Returns the CUptiResult for kernels. On failure no kind is on. Kernels may be on already.
+  /// Returns the CUptiResult for kernels. On failure no kind is on. Kinds are enabled as a whole: while a call is
+  /// deselected, the thread inside it would give all its later calls one correlation id.
   int enable(const CaptureOptions& options);
   void disable();
-  void disable_all_but_kernels();
   bool any_enabled() const { return !enabled_.empty(); }
   /// Does not call CUPTI, since another client now owns the kinds.
   void forget();
@@ -29,12 +28,10 @@ class ActivityKinds {
 
  private:
   void enable_and_dump_existing();
-  void enable_calls(bool runtime);
-  std::vector<std::uint32_t> optional_kinds(const CaptureOptions& options);
+  std::vector<std::uint32_t> other_kinds(const CaptureOptions& options);
 
   const ActivityScope& scope_;
-  const ApiNames& names_;
-  std::vector<std::uint32_t> enabled_;  // kernels come first
+  std::vector<std::uint32_t> enabled_;
   bool streams_are_dumped_ = false;
   std::string not_recorded_;
 };

@@ -15,11 +15,7 @@ Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::k
 }  // namespace
 
 Capture::Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options)
-    : api_(api),
-      options_(options),
-      scope_(api_),
-      converter_(scope_, output, options.table_bytes),
-      kinds_(scope_, converter_.names()) {}
+    : api_(api), options_(options), scope_(api_), converter_(scope_, output, options.table_bytes), kinds_(scope_) {}
 
 Capture::~Capture() { unset_buffer_pool(pool_); }
 
@@ -48,6 +44,20 @@ void Capture::register_clock() {
 
 bool Capture::turn_on(std::int64_t now_ns) {
   const bool drains = state() == State::kDraining;
+  if (is_paused()) begin_again();
+  if (!kinds_.any_enabled() && !begin(drains)) return false;
+  converter_.clock().add(take_anchor());
+  last_flush_ns_ = now_ns;
+  waiting_for_ = 0;
+  if (!drains) {
+    on_since_ = ticks();
+    settled_until_.store(on_since_, std::memory_order_release);
+  }
+  state_.store(State::kOn, std::memory_order_release);
+  return true;
+}
+
+bool Capture::begin(bool drains) {
   if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
     refusal_ = "out of host memory for CUPTI's buffers";
     return false;
@@ -58,26 +68,17 @@ bool Capture::turn_on(std::int64_t now_ns) {
     return false;
   }
   register_clock();
-  if (is_paused()) end_pause();
   if (const int refused = kinds_.enable(options_); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not record kernels: " + api_.text_of(refused);
     if (!drains) scope_.close();
     return false;
   }
   converter_.launches().streams().set_streams_are_dumped(kinds_.streams_are_dumped());
-  converter_.clock().add(take_anchor());
-  last_flush_ns_ = now_ns;
-  waiting_for_ = 0;
   // CUPTI 13.0 and 13.1 tie graph nodes to wrong launches in all recordings but the first (kineto#1165, fixed in 13.1
   // update 1).
   const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kFixedGraphs;
   if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
   has_recorded_ = true;
-  if (!drains) {
-    on_since_ = ticks();
-    settled_until_.store(on_since_, std::memory_order_release);
-  }
-  state_.store(State::kOn, std::memory_order_release);
   return true;
 }
 
@@ -145,8 +146,8 @@ std::int64_t Capture::serve_now(const CaptureRequest& request, std::int64_t now_
   if (!on && state() == State::kOn) begin_drain(request, now_ns);
   if (state() == State::kDraining) drain(request, now_ns);
   if (is_paused()) {
-    if (!request.again && !request.finish) kinds_.disable();
-    discard_kernels();
+    discard_records();
+    if (!request.again && !request.finish) end_pause();
   }
   if (state() == State::kOn) return serve_on(request, now_ns);
   if (request.finish && state() != State::kDraining) {

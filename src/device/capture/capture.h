@@ -3,9 +3,10 @@
 //  off --> on --(window ends: kinds go off)--> draining --(all activity delivered)--> off
 //   draining --(next window begins)--> on
 //
-// Kernels go on once and off once in a process. Between two windows they stay on, and their records are discarded:
-// after kernels have gone on again, CUPTI 13.0, 13.1 and 13.4 lose CUDA calls and repeat kernels, and 13.0 and 13.1
-// crash in their worker thread (tests/gpu/RESULTS.md, "kernels that go on again").
+// All kinds go on once and off once in a process. Between two windows they stay on, and their records are discarded: if
+// a kind goes off while a thread is inside a CUDA call, CUPTI 13 gives all later calls and kernels of that thread one
+// correlation id once the kind is on again, and 13.0 and 13.1 crash in their worker thread (tests/gpu/RESULTS.md,
+// "kinds that go on again").
 #pragma once
 
 #include <atomic>
@@ -71,6 +72,8 @@ class Capture {
   std::int64_t serve_now(const CaptureRequest& request, std::int64_t now_ns);
   std::int64_t serve_on(const CaptureRequest& request, std::int64_t now_ns);
   bool turn_on(std::int64_t now_ns);
+  /// The first recording of the process, or since another client used CUPTI.
+  bool begin(bool drains);
   void register_clock();
   void take_records(std::int64_t now_ns, bool flushed, bool last);
   void flush(std::uint32_t flag, std::int64_t now_ns, bool last);
@@ -86,7 +89,8 @@ class Capture {
   void leave(Ticks until);
   void discard_completed();
   bool is_paused() const { return state() == State::kOff && kinds_.any_enabled(); }
-  void discard_kernels();
+  void discard_records();
+  void begin_again();
   void end_pause();
   void hand_over(const CaptureRequest& request, std::int64_t now_ns);
   void take_back();
@@ -107,12 +111,14 @@ class Capture {
   bool clock_asked_ = false;
   bool has_recorded_ = false;   // true also if another client has recorded
   bool keeps_buffers_ = false;  // this CUPTI keeps complete buffers despite flushes
-  bool keeps_kernels_ = false;  // kernels stay on after this window
+  bool stays_on_ = false;       // after this window
   bool was_paused_ = false;
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
   std::int64_t busy_ns_ = 0;  // when CUPTI last had a buffer from before drain_until_
-  Ticks waiting_for_ = 0;     // the `settle_before` awaited since waiting_since_ns_
+  std::size_t left_ = 0;      // outstanding launches before drain_until_
+  std::int64_t left_changed_ns_ = 0;
+  Ticks waiting_for_ = 0;  // the `settle_before` awaited since waiting_since_ns_
   std::uint64_t overflows_seen_ = 0;
 };
 

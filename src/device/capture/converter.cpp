@@ -103,12 +103,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
           launches_.on_external(r.correlation, static_cast<std::uint32_t>(r.external));
         }
       } else if (record->kind == cupti::kContextKind) {
-        const auto& r = *reinterpret_cast<const cupti::ContextRecord*>(record);
-        context_devices_.note(r.context, r.device);
-        launches_.streams().add(key(r.context, r.null_stream));
-        if (r.api == cupti::kCudaUnderMps && !std::exchange(under_mps_, true)) {
-          output_.define(spool::DefinitionKind::kMetadata, 0, schema::ours::kCudaMps, "true", {});
-        }
+        on_context(*reinterpret_cast<const cupti::ContextRecord*>(record));
       } else if (record->kind == cupti::kCudaEventKind) {
         const auto& r = *reinterpret_cast<const cupti::CudaEventRecord*>(record);
         const std::uint64_t which = key(r.context, r.event);
@@ -128,6 +123,24 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
     });
   }
   if (synchronizations_.empty()) forget_old_event_records();
+}
+
+void Converter::learn_streams(const std::vector<BufferPool::Filled>& buffers) {
+  for (const BufferPool::Filled& buffer : buffers) {
+    each_record(buffer, [this](const cupti::Record* record) {
+      if (record == nullptr) return;
+      if (record->kind == cupti::kContextKind) on_context(reinterpret_cast<const cupti::ContextRecord&>(*record));
+      if (record->kind == cupti::kDeviceKind || record->kind == cupti::kStreamKind) convert_record(*record);
+    });
+  }
+}
+
+void Converter::on_context(const cupti::ContextRecord& r) {
+  context_devices_.note(r.context, r.device);
+  launches_.streams().add(key(r.context, r.null_stream));
+  if (r.api == cupti::kCudaUnderMps && !std::exchange(under_mps_, true)) {
+    output_.define(spool::DefinitionKind::kMetadata, 0, schema::ours::kCudaMps, "true", {});
+  }
 }
 
 // Called after a flush, which brings the cudaEventRecord of each wait, or when synchronizations_ is full.
@@ -264,9 +277,17 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (const auto held = held_.find(r.thread); held != held_.end()) {
     replaced = settle_nested_calls(event, entry.role, held->second);
   }
+  if (launch) note_launch_id(r.thread, r.correlation);
   // The driver call was put out as the launch.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
+}
+
+void Converter::note_launch_id(std::uint32_t thread, std::uint32_t correlation) {
+  if (last_launch_.size() >= most_remembered_) last_launch_.clear();
+  std::uint32_t& last = last_launch_[thread];
+  if (last == correlation) ++losses_.repeated_ids;
+  last = correlation;
 }
 
 // Drops driver calls inside the runtime call `outer`, except launches with another correlation id; puts out the rest of

@@ -39,6 +39,7 @@ struct Losses {
   std::uint64_t graphs = 0;                 // part of `launches`: graphs without any activity
   std::uint64_t copies = 0;                 // and memsets without activity: they may have had no bytes
   std::uint64_t uncertain_graph_nodes = 0;  // may have the wrong launch
+  std::uint64_t repeated_ids = 0;           // launches with the correlation id of the thread's launch before
   std::uint64_t kept_buffers = 0;           // not returned by CUPTI in time
   std::uint64_t flushes = 0;                // refused by CUPTI
   bool operator==(const Losses&) const = default;
@@ -52,6 +53,8 @@ class Converter {
   /// Drops records with times outside [earliest, latest]. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
+  /// Keeps devices, contexts and streams of these buffers, and drops all other records.
+  void learn_streams(const std::vector<BufferPool::Filled>& buffers);
   /// Drops records that end before `begin`: they are of the time between two recordings.
   void skip_before(Ticks begin) { skip_before_ = begin; }
   /// `flushed`: CUPTI has returned all complete records. `last`: no record follows.
@@ -105,9 +108,11 @@ class Converter {
   void on_memory(const cupti::MemoryRecord& record);
   void on_device(const cupti::DeviceRecord& record);
   void on_stream(const cupti::StreamRecord& record);
+  void on_context(const cupti::ContextRecord& record);
   template <class Record>
   Event activity_event(HookId hook, const Record& r);
   void note_activity(Event& event, std::uint32_t graph);
+  void note_launch_id(std::uint32_t thread, std::uint32_t correlation);
   bool settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held);
   const EventRecord* record_before(const cupti::SynchronizationRecord& wait) const;
 
@@ -120,6 +125,7 @@ class Converter {
   ThreadIds threads_;
   Losses losses_;
   Ticks earliest_ = 0, latest_ = ~Ticks{0}, skip_before_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> last_launch_;  // thread -> correlation id of its last launch
   std::uint64_t flushes_ = 0;
   std::uint64_t calls_of_unknown_threads_ = 0;
   bool graph_joins_uncertain_ = false;

@@ -53,15 +53,6 @@ int ActivityScope::disable(std::uint32_t kind) const {
   return is_shared() ? api_.disable_v2(subscriber(), kind, nullptr) : api_.disable(kind);
 }
 
-int ActivityScope::enable_call(bool runtime, std::uint32_t callback_id, bool on) const {
-  const std::uint8_t flag = on ? 1 : 0;
-  if (is_shared()) {
-    return (runtime ? api_.enable_runtime_api_v2 : api_.enable_driver_api_v2)(subscriber(), callback_id, flag);
-  }
-  const auto function = runtime ? api_.enable_runtime_api : api_.enable_driver_api;
-  return function != nullptr ? function(callback_id, flag) : cupti::kNotSupported;
-}
-
 int ActivityScope::next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const {
   return is_shared() ? api_.next_record_v2(subscriber(), buffer, valid, record)
                      : api_.next_record(buffer, valid, record);

@@ -37,7 +37,6 @@ class ActivityScope {
   int enable_and_dump(std::uint32_t kind) const;
   int disable(std::uint32_t kind) const;
   /// Returns kNotSupported before CUPTI 12.5.
-  int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
   /// Counts records that CUPTI dropped since the last dropped_records().
   std::size_t dropped_records() const;

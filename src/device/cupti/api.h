@@ -31,8 +31,6 @@ using profshim::cupti::SubscriberParameters;
   ROW(enable, cuptiActivityEnable, std::uint32_t kind)                                                         \
   ROW(enable_and_dump, cuptiActivityEnableAndDump, std::uint32_t kind)                                         \
   ROW(disable, cuptiActivityDisable, std::uint32_t kind)                                                       \
-  ROW(enable_runtime_api, cuptiActivityEnableRuntimeApi, std::uint32_t callback_id, std::uint8_t on)           \
-  ROW(enable_driver_api, cuptiActivityEnableDriverApi, std::uint32_t callback_id, std::uint8_t on)             \
   ROW(flush_all, cuptiActivityFlushAll, std::uint32_t flag)                                                    \
   ROW(next_record, cuptiActivityGetNextRecord, std::uint8_t* buffer, std::size_t valid, cupti::Record** next)  \
   ROW(dropped_records, cuptiActivityGetNumDroppedRecords, void* context, std::uint32_t stream, std::size_t* n) \
@@ -50,8 +48,6 @@ using profshim::cupti::SubscriberParameters;
   ROW(enable_v2, cuptiActivityEnable_v2, void* subscriber, std::uint32_t kind, void* config)                           \
   ROW(enable_and_dump_v2, cuptiActivityEnableAndDump_v2, void* subscriber, std::uint32_t kind, void* config)           \
   ROW(disable_v2, cuptiActivityDisable_v2, void* subscriber, std::uint32_t kind, void* config)                         \
-  ROW(enable_runtime_api_v2, cuptiActivityEnableRuntimeApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)    \
-  ROW(enable_driver_api_v2, cuptiActivityEnableDriverApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)      \
   ROW(next_record_v2, cuptiActivityGetNextRecord_v2, void* subscriber, std::uint8_t* buffer, std::size_t valid,        \
       cupti::Record** next)                                                                                            \
   ROW(dropped_records_v2, cuptiActivityGetNumDroppedRecords_v2, void* subscriber, void* context, std::uint32_t stream, \

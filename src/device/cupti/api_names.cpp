@@ -86,13 +86,4 @@ const ApiNames::Entry& ApiNames::of(bool runtime, std::uint32_t callback_id) {
   return entry;
 }
 
-std::vector<std::uint32_t> ApiNames::ignored(bool runtime) const {
-  std::vector<std::uint32_t> ids;
-  const std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
-  for (std::uint32_t id = 0; id < entries.size(); ++id) {
-    if (entries[id].role == ApiRole::kIgnored && !entries[id].name.empty()) ids.push_back(id);
-  }
-  return ids;
-}
-
 }  // namespace profshim::device

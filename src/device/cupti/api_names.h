@@ -34,8 +34,6 @@ class ApiNames {
   void load(const CuptiApi& api);
   /// A function that CUPTI cannot name is "runtime API 512".
   const Entry& of(bool runtime, std::uint32_t callback_id);
-  /// Callback ids of functions that no trace needs.
-  std::vector<std::uint32_t> ignored(bool runtime) const;
 
  private:
   static constexpr std::uint32_t kMost = 4096;

@@ -136,10 +136,12 @@ void arm_for_step(State& s) {
                    (!s.automaton.open() || has_window);
   s.steps_want.store(arm);
   if (arm) {
+    s.window_was_near = false;
     recorder::set_mode(kArmed, 0);
     arm_others(s, has_window ? present.begin : 0);
   } else {
-    disarm(s, present.begin, window_is_near(s, present.schedule, present.previous_ns));
+    s.window_was_near = window_is_near(s, present.schedule, present.previous_ns);
+    disarm(s, present.begin, s.window_was_near);
   }
 }
 

@@ -50,6 +50,7 @@ bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
   if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || s.recording_over.load()) return false;
   const std::optional<std::int64_t> next = s.spec.schedule.next_recorded(step + 1);
   if (!next) return false;
+  if (s.window_was_near) return true;  // a long step must not switch CUPTI off again
   const std::int64_t steps = *next - step;
   return steps == 1 || steps <= (step_ns > 0 ? kNear_ns / step_ns : kFewSteps);
 }

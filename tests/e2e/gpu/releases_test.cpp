@@ -142,7 +142,6 @@ TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
       record("mixed", {{"FAKE_CUPTI_HEAD_KERNEL", "1"}, {"GPU_JOB_STEP_MS", "50"}}, "\"3-4\", \"30-31\"", "40");
 
   ASSERT_EQ(run.traces.size(), 2u);
-  EXPECT_GE(run.calls("cuptiActivityEnable 5"), 2) << "calls were off in between";
   EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 1);
   for (const SeenTrace& trace : run.traces) EXPECT_EQ(of_category(trace, "kernel").size(), 2u * 40u);
 }
@@ -170,8 +169,8 @@ TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
       << run.traces[0].property("problems");
 }
 
-TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
-  // The windows are so far apart that CUPTI is off between them.
+// CUPTI 13.0 mixes up the launches of graphs once it has gone on again: it must stay on between windows.
+TEST_F(GpuReleases, GraphsAreJoinedInBothWindows) {
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_GRAPH_SESSIONS", "1"}, {"FAKE_CUDA_KERNELS", "_kernel=250000"}},
                             "\"3-4\", \"60-61\"", "64");
 
@@ -179,7 +178,7 @@ TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
   const SeenTrace& first = run.traces[0].path < run.traces[1].path ? run.traces[0] : run.traces[1];
   const SeenTrace& second = &first == &run.traces[0] ? run.traces[1] : run.traces[0];
   EXPECT_EQ(first.property("problems"), "[]");
-  EXPECT_TRUE(says(second, "may be tied to the wrong launch")) << second.property("problems");
+  EXPECT_EQ(second.property("problems"), "[]");
 }
 
 // After millions of graph nodes, CUPTI's pool of device buffers runs out.

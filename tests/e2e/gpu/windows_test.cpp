@@ -62,7 +62,7 @@ TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
   EXPECT_GE(run.cupti.at("records_10"), 3u * 13u);
 }
 
-TEST_F(GpuWindow, ManyLeaveKernelsOnInBetween) {
+TEST_F(GpuWindow, ManyLeaveCuptiOnInBetween) {
   GpuJob job;
   job.program = "ddp";
   job.arguments = {"9000"};
@@ -79,8 +79,6 @@ TEST_F(GpuWindow, ManyLeaveKernelsOnInBetween) {
     EXPECT_EQ(of_category(trace, "cuda_runtime").size(), of_category(run.traces[0], "cuda_runtime").size());
     EXPECT_EQ(trace.property("problems"), "[]");
   }
-  const std::size_t calls_of_a_step = of_category(run.traces[0], "cuda_runtime").size() / 3;
-  EXPECT_LT(run.cupti.at("records_5"), 9000u * calls_of_a_step * 2 / 3) << "calls go off between windows";
 }
 
 TEST_F(GpuWindow, ARankThatIsNotSelectedNeverOpensCupti) {

@@ -39,8 +39,6 @@ CuptiApi old_api() {
   api.enable = [](std::uint32_t) { return cupti->process("enable"); };
   api.enable_and_dump = [](std::uint32_t) { return cupti->process("dump"); };
   api.disable = [](std::uint32_t) { return cupti->process("disable"); };
-  api.enable_runtime_api = [](std::uint32_t, std::uint8_t) { return cupti->process("call"); };
-  api.enable_driver_api = [](std::uint32_t, std::uint8_t) { return cupti->process("call"); };
   api.next_record = [](std::uint8_t*, std::size_t, cupti::Record**) { return cupti->process("next"); };
   api.dropped_records = [](void*, std::uint32_t, std::size_t* n) {
     *n = 3;
@@ -72,8 +70,6 @@ CuptiApi new_api() {
   api.enable_v2 = [](void*, std::uint32_t, void*) { return cupti->subscriber("enable_v2"); };
   api.enable_and_dump_v2 = [](void*, std::uint32_t, void*) { return cupti->subscriber("dump_v2"); };
   api.disable_v2 = [](void*, std::uint32_t, void*) { return cupti->subscriber("disable_v2"); };
-  api.enable_runtime_api_v2 = [](void*, std::uint32_t, std::uint8_t) { return cupti->subscriber("call_v2"); };
-  api.enable_driver_api_v2 = [](void*, std::uint32_t, std::uint8_t) { return cupti->subscriber("call_v2"); };
   api.next_record_v2 = [](void*, std::uint8_t*, std::size_t, cupti::Record**) { return cupti->subscriber("next_v2"); };
   api.dropped_records_v2 = [](void*, void*, std::uint32_t, std::size_t* n) {
     *n = 5;
@@ -91,8 +87,6 @@ class ActivityScopeTest : public ::testing::Test {
     cupti::Record* record = nullptr;
     EXPECT_EQ(scope.enable(10), 0);
     EXPECT_EQ(scope.enable_and_dump(8), 0);
-    EXPECT_EQ(scope.enable_call(true, 211, true), 0);
-    EXPECT_EQ(scope.enable_call(false, 307, true), 0);
     EXPECT_EQ(scope.next_record(nullptr, 0, &record), 0);
     scope.push_external(5, 1);
     scope.pop_external(5);

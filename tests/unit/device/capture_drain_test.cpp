@@ -151,8 +151,6 @@ TEST_P(CaptureTest, EverythingIsOffAfterTheWindow) {
   EXPECT_EQ(cupti_.kinds.count(cupti::kConcurrentKernelKind), 1u);
   EXPECT_EQ(cupti_.kinds.count(cupti::kKernelKind), 0u) << "it serializes kernels";
   EXPECT_EQ(cupti_.kinds.count(cupti::kRuntimeKind), 1u);
-  EXPECT_EQ(cupti_.deselected_runtime_calls.count(1), 0u);
-  EXPECT_EQ(cupti_.deselected_runtime_calls.count(2), 1u) << "cudaGetDevice";
   switch_off();
   EXPECT_TRUE(cupti_.kinds.empty());
   EXPECT_EQ(serve(), -1);

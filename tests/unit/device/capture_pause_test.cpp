@@ -1,4 +1,4 @@
-// Kernels stay on between two windows.
+// All kinds stay on between two windows.
 #include <set>
 
 #include "capture_fixture.h"
@@ -26,13 +26,13 @@ class CapturePause : public CaptureTest {
   }
   std::size_t kernels() const { return out_.of(HookId::kKernel).size(); }
 
-  const std::set<std::uint32_t> only_kernels_ = {cupti::kConcurrentKernelKind};
+  const std::set<std::uint32_t> all_ = cupti_.kinds;
 };
 
-TEST_P(CapturePause, DiscardsKernelsUntilTheNextWindow) {
+TEST_P(CapturePause, DiscardsRecordsUntilTheNextWindow) {
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
   EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
-  EXPECT_EQ(cupti_.kinds, only_kernels_);
+  EXPECT_GT(all_.size(), 5u);
   EXPECT_EQ(kernels(), 1u);
   deliver_kernel(2);
   serve();
@@ -42,7 +42,7 @@ TEST_P(CapturePause, DiscardsKernelsUntilTheNextWindow) {
   request_.on = true;
   serve();
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
-  EXPECT_EQ(cupti_.kinds.count(cupti::kMemcpyKind), 1u);
+  EXPECT_EQ(cupti_.kinds, all_);
   deliver_kernel(4);
   flush();
   EXPECT_EQ(kernels(), 2u) << "those of both windows";
@@ -51,7 +51,7 @@ TEST_P(CapturePause, DiscardsKernelsUntilTheNextWindow) {
 }
 
 // The buffer with the first kernel of the window began long before.
-TEST_P(CapturePause, LeavesOutKernelsOfABufferThatBeganInThePause) {
+TEST_P(CapturePause, LeavesOutRecordsOfABufferThatBeganInThePause) {
   cupti::KernelRecord old = kernel(2);
   old.start = begin_ > 30 * kSecond ? begin_ - 30 * kSecond : 1;
   old.end = old.start + 10;
@@ -64,6 +64,24 @@ TEST_P(CapturePause, LeavesOutKernelsOfABufferThatBeganInThePause) {
   EXPECT_EQ(capture_->converter().losses(), Losses{});
 }
 
+// CUPTI reports a stream once.
+TEST_P(CapturePause, LearnsStreams) {
+  cupti::StreamRecord stream{};
+  stream.kind = cupti::kStreamKind;
+  stream.context = 2;
+  stream.stream = 7;
+  stream.priority = 5;
+  cupti_.add(stream);
+  cupti_.deliver();
+  serve();
+  request_.on = true;
+  serve();
+  deliver_kernel(2);
+  flush();
+  ASSERT_EQ(out_.continuations.size(), 2u);
+  EXPECT_EQ(out_.continuations[1].kernel.has_priority, 1);
+}
+
 TEST_P(CapturePause, EndsWithoutAFlushIfNoWindowCanCome) {
   const std::size_t flushes = cupti_.flushes.size();
   request_.again = false;
@@ -72,7 +90,7 @@ TEST_P(CapturePause, EndsWithoutAFlushIfNoWindowCanCome) {
   EXPECT_EQ(cupti_.flushes.size(), flushes);
 }
 
-TEST_P(CapturePause, AfterTheLastWindowKernelsGoOffBehindItsLastFlush) {
+TEST_P(CapturePause, AfterTheLastWindowCuptiGoesOffBehindItsLastFlush) {
   request_.on = true;
   serve();
   cupti::ApiRecord launch = call(2);
@@ -82,7 +100,7 @@ TEST_P(CapturePause, AfterTheLastWindowKernelsGoOffBehindItsLastFlush) {
   request_.again = false;
   switch_off();
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
-  EXPECT_EQ(cupti_.kinds, only_kernels_) << "no flush may follow";
+  EXPECT_EQ(cupti_.kinds, all_) << "no flush may follow";
   deliver_kernel(2);
   serve(kSecond);
   EXPECT_EQ(capture_->state(), Capture::State::kOff);

@@ -95,26 +95,5 @@ TEST_F(RecordingTest, ADamagedFileIsRejected) {
   EXPECT_EQ(Recording::read(folder_.path() + "/none"), nullptr);
 }
 
-TEST_F(RecordingTest, RecordingsOfRealGpusAreReadable) {
-  const std::filesystem::path folder = PROFSHIM_SOURCE_DIR "/tests/recordings";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no recording yet";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".bin") continue;
-    const auto recording = Recording::read(entry.path());
-    ASSERT_NE(recording, nullptr) << entry.path();
-    CuptiApi api;
-    api.next_record = Recording::next_record;
-    Counting output;
-    const ActivityScope scope(api);
-    Converter converter(scope, output, 1 << 20);
-    converter.convert(recording->buffers());
-    converter.end_round(/*flushed=*/true, /*last=*/true);
-    EXPECT_GT(output.kernels, 0) << entry.path();
-    EXPECT_EQ(output.nameless, 0) << entry.path();
-    EXPECT_EQ(converter.losses().truncated, 0u) << entry.path();
-    EXPECT_EQ(converter.losses().unknown_kinds, 0u) << entry.path();
-  }
-}
-
 }  // namespace
 }  // namespace profshim::device

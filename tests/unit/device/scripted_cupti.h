@@ -64,7 +64,7 @@ class ScriptedCupti {
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
 
-  std::set<std::uint32_t> kinds, dumped_kinds, deselected_runtime_calls, refused_kinds;
+  std::set<std::uint32_t> kinds, dumped_kinds, refused_kinds;
   std::vector<std::uint32_t> flushes;
   int enable_result = 0, clock_result = 0, registration_result = 0, registrations = 0, clocks = 0, kernel_enables = 0;
   std::size_t dropped = 0;
@@ -108,7 +108,6 @@ class ScriptedCupti {
       const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
       if (result == 0) current_->kinds.insert(kind);
       current_->kernel_enables += kind == device::cupti::kConcurrentKernelKind ? 1 : 0;
-      if (result == 0 && kind == device::cupti::kRuntimeKind) current_->deselected_runtime_calls.clear();
       return result;
     };
     api.enable_and_dump = [](std::uint32_t kind) {
@@ -120,10 +119,6 @@ class ScriptedCupti {
     };
     api.disable = [](std::uint32_t kind) {
       current_->kinds.erase(kind);
-      return 0;
-    };
-    api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
-      if (on == 0) current_->deselected_runtime_calls.insert(id);
       return 0;
     };
   }

@@ -54,23 +54,12 @@ device::CuptiApi ReplayCupti::api() const {
   api.enable = [](std::uint32_t kind) {
     current_->kinds_.insert(kind);
     current_->were_on_.insert(kind);
-    if (kind == raw::kRuntime || kind == raw::kDriver) current_->deselected(kind).clear();
     return 0;
   };
   api.disable = [](std::uint32_t kind) {
     current_->kinds_.erase(kind);
     return 0;
   };
-  if (generation_.selects_calls) {
-    api.enable_driver_api = [](std::uint32_t id, std::uint8_t on) {
-      if (on == 0) current_->deselected(raw::kDriver).insert(id);
-      return 0;
-    };
-    api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
-      if (on == 0) current_->deselected(raw::kRuntime).insert(id);
-      return 0;
-    };
-  }
   api.flush_all = [](std::uint32_t) {
     for (; !current_->waiting_.empty(); current_->waiting_.pop_front()) {
       const Buffer& next = current_->waiting_.front();
@@ -94,10 +83,6 @@ device::CuptiApi ReplayCupti::api() const {
   return api;
 }
 
-std::set<std::uint32_t>& ReplayCupti::deselected(std::uint32_t kind) {
-  return deselected_[kind == raw::kRuntime ? 1 : 0];
-}
-
 ReplayCupti::Buffer ReplayCupti::request() {
   Buffer buffer;
   std::size_t most_records = 0;
@@ -106,10 +91,8 @@ ReplayCupti::Buffer ReplayCupti::request() {
 }
 
 bool ReplayCupti::append(Buffer& buffer, const Record& record) {
-  const bool is_call = record.kind == raw::kRuntime || record.kind == raw::kDriver;
   // CUPTI may have written a record before its kind was disabled.
   if (were_on_.count(record.kind) == 0) return true;
-  if (is_call && deselected(record.kind).count(record.callback_id) != 0) return true;
   const std::size_t bytes = bytes_of(record);
   if (buffer.data == nullptr || buffer.size - buffer.filled < bytes) return false;
   std::memcpy(buffer.data + buffer.filled, record.bytes.data(), bytes);

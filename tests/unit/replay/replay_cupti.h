@@ -16,12 +16,11 @@ struct Generation {
   const char* name;
   std::uint32_t version;  // from cuptiGetVersion()
   fake::cupti::Sizes sizes;
-  bool selects_calls;  // cuptiActivityEnableRuntimeApi exists (since CUDA 12.5)
 };
 inline constexpr Generation kGenerations[] = {
-    {"cupti11_8", 18, fake::cupti::kSizes118, false},
-    {"cupti12_4", 22, fake::cupti::kSizes124, false},
-    {"cupti13_0", 130001, fake::cupti::kSizes130, true},
+    {"cupti11_8", 18, fake::cupti::kSizes118},
+    {"cupti12_4", 22, fake::cupti::kSizes124},
+    {"cupti13_0", 130001, fake::cupti::kSizes130},
 };
 
 inline void PrintTo(const Generation& generation, std::ostream* out) { *out << generation.name; }
@@ -53,9 +52,7 @@ class ReplayCupti {
   const Generation generation_;
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
-  std::set<std::uint32_t>& deselected(std::uint32_t kind);
   std::set<std::uint32_t> kinds_, were_on_;  // were_on_ keeps what was disabled
-  std::set<std::uint32_t> deselected_[2];    // callback ids
   std::deque<Buffer> waiting_;
 };
 

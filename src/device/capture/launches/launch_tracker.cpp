@@ -210,10 +210,20 @@ LaunchTracker::Lost LaunchTracker::take_lost() { return std::exchange(lost_, {})
 
 bool LaunchTracker::take_progress() { return std::exchange(progress_, false); }
 
-void LaunchTracker::clear() {
+std::size_t LaunchTracker::outstanding_before(Ticks end) const {
+  return static_cast<std::size_t>(std::count_if(launches_.begin(), launches_.end(), [&](const auto& entry) {
+    return entry.second.begin < end && is_outstanding(entry.second);
+  }));
+}
+
+void LaunchTracker::forget_launches() {
   launches_.clear();
   capturing_.clear();
   captures_.clear();
+}
+
+void LaunchTracker::clear() {
+  forget_launches();
   streams_.clear();
   passed_any_ = false;
 }

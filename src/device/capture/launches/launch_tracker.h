@@ -59,6 +59,9 @@ class LaunchTracker {
   /// True once after new activity.
   bool take_progress();
   void clear();
+  /// As clear(), but the streams stay known.
+  void forget_launches();
+  std::size_t outstanding_before(Ticks end) const;
   std::size_t size() const { return launches_.size(); }
   std::size_t graphs() const { return graphs_.size(); }
 
