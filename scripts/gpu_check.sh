@@ -14,7 +14,7 @@
 #   GPU_CHECK_PYTHON        Python interpreter, even if its torch sees no GPU; "none": skips checks that need torch
 #   GPU_CHECK_FIGURES_ONLY  1: a figure beyond its limit is reported and is no failure
 #   GPU_CHECK_LAUNCHES      launches per step of the launch-bound loops (100000)
-#   GPU_CHECK_STEP_MS       least length of a step in checks that need CUPTI off between windows (100)
+#   GPU_CHECK_STEP_MS       least length of a step in checks that need CUPTI off before the first window (100)
 #   GPU_CHECK_HIDE_DEVICE   NAME=VALUE that hides the GPU from a program (CUDA_VISIBLE_DEVICES=)
 #
 # $OUT gets four files at most: RESULTS-section.md for tests/gpu/RESULTS.md, log.txt, recordings.tar.gz (raw CUPTI

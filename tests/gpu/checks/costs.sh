@@ -25,12 +25,13 @@ check_launch_overhead() {
   at_most "$(percent "$after" "$idle")" 5 || beyond "after the window it is $(percent "$after" "$idle") % slower than before"
 }
 
-# Records windows of one step each, 1.5 s apart.
+# Records windows of one step each, 1.5 s apart. Between them CUPTI stays on: the limit is that of the time after the last.
 check_cost_after_window() {
-  local each=$((launches / 5)) before after last=0 step steps=(30 45 60 75 90) list=()
+  local each=$((launches / 5)) before after last=0 step trace steps=(30 45 60 75 90) list=()
   for step in "${steps[@]}"; do list+=("$step-$step"); done
   far_apart under_shim windows "$(steps_of "${list[@]}")" "$job_shared" launches 102 "$each" || return
   verify_all windows
+  for trace in $(traces_of windows); do compare whole "$trace"; done
   [ "$(traces_of windows | wc -l)" -eq "${#steps[@]}" ] || fail "$(traces_of windows | wc -l) traces instead of ${#steps[@]}"
   before=$(median "$work/windows.out" 5 20)
   say ""

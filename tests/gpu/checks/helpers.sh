@@ -69,8 +69,8 @@ under_shim() { # NAME SETTINGS PROGRAM...
   return "$status"
 }
 
-# Runs one of the functions above with long steps, so that CUPTI is off between two windows ten steps apart: the library
-# enables CUPTI half a second before a window.
+# Runs one of the functions above with long steps, so that CUPTI is off ten steps before the first window: the library
+# enables CUPTI half a second before it.
 far_apart() { GPU_JOB_STEP_MS=${GPU_CHECK_STEP_MS:-100} "$@"; }
 
 # Runs a program under the library and logs in $work/NAME.log when CUPTI was enabled and disabled.

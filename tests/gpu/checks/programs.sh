@@ -13,7 +13,7 @@ check_shared() { mixed shared "$job_shared"; }
 # With static cudart, the program's first CUDA call does not wait for CUPTI, which needs the time before the window.
 check_static() { far_apart mixed static "$job_static"; }
 
-# Records two windows of two steps each, with CUPTI off in between. Fails if there are not two traces.
+# Records two windows of two steps each, with a pause in between. Fails if there are not two traces.
 two_windows() { # NAME FIRST-STEP FIRST-STEP PROGRAM...
   local name=$1 first=$2 second=$3 count
   shift 3
