@@ -17,7 +17,7 @@ namespace profshim::output {
 /// Values of pattern_variables(). {step} is first_step.
 struct NameValues {
   Rank rank;
-  std::string run_name, host, phase, job_id;
+  std::string run_name, host, phase, job_id, role;
   int pid = 0;
   std::int64_t first_step = 0, last_step = 0, window = 0, epoch = 0;
   std::int64_t occurrence = 0;  // of the phase
@@ -52,11 +52,14 @@ struct RunFolder {
   std::int64_t base_time_ns = 0;  // equal on all ranks of the job
   std::string meeting_file;       // for leave_meeting(); "" = none
   std::string problem;            // why the folder must not be used; "" = it may
+  int number = 1;                 // of the folder among those with this run name
+  bool may_have_siblings = false;
 };
 /// Creates the folder and its file .profshim-run (launch, base time), or joins those of the same launch. Another launch
-/// gets a numbered sibling if its name is ours; else output.overwrite decides. `pattern`: output.folder, absolute.
+/// gets a numbered sibling if its name is ours, and so does another group of processes of this launch; else
+/// output.overwrite decides. `pattern`: output.folder, absolute. `from`: first number of a sibling that may be used.
 RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,
-                   std::int64_t now_ns);
+                   std::int64_t now_ns, int from = 1);
 /// Removes the file in which ranks that were started apart agree on the run name, if this rank is the last.
 void leave_meeting(const std::string& file, const std::string& run_name, const std::string& run_folder);
 

@@ -51,7 +51,7 @@ class RankExpression {
   std::vector<Node> nodes_;  // in postfix order
 };
 struct RankExpression::Node {
-  enum class Kind : std::uint8_t { kRange, kAll, kLast, kEvery, kLocal, kNode, kHost, kAnd, kOr, kNot };
+  enum class Kind : std::uint8_t { kRange, kAll, kLast, kEvery, kLocal, kNode, kHost, kRole, kAnd, kOr, kNot };
   Kind kind{};
   std::int64_t first = 0, last = 0, stride = 1;
   std::string glob;

@@ -66,6 +66,7 @@ std::string manifest_text(const Manifest& m) {
   json.open_object().member("format", 1).member("rank", m.rank.rank).member("world_size", m.rank.world_size);
   text_member(json, "host", m.rank.host).member("pid", m.pid);
   text_member(json, "run_name", m.run_name);
+  if (!m.role.empty()) text_member(json, "role", m.role);
   text_member(json, "state", m.state);
   text_member(json, "spec_hash", m.spec_hash);
   text_member(json, "step_source", m.step_source).member("steps_seen", m.steps_seen);
@@ -94,6 +95,7 @@ bool parse_manifest(std::string_view bytes, Manifest& m) {
   m.rank.host = root.member("host").text();
   m.pid = root.member("pid").small_integer(0);
   m.run_name = root.member("run_name").text();
+  m.role = root.member("role").text();
   m.state = root.member("state").text();
   m.spec_hash = root.member("spec_hash").text();
   m.step_source = root.member("step_source").text();

@@ -20,7 +20,8 @@ namespace {
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
-NameValues values_of(const spool::View& view, const kineto::WindowSummary& summary, std::uint64_t number) {
+NameValues values_of(const Spec& spec, const spool::View& view, const kineto::WindowSummary& summary,
+                     std::uint64_t number) {
   const spool::SpoolHeader& h = view.header();
   NameValues v;
   v.rank.rank = h.rank;
@@ -31,6 +32,7 @@ NameValues values_of(const spool::View& view, const kineto::WindowSummary& summa
   v.run_name = view.string(h.run_name);
   v.host = view.string(h.host);
   v.job_id = view.string(h.job_key);
+  v.role = spec.process.role;
   v.pid = h.pid;
   const bool has_steps = summary.first_step <= summary.last_step;
   v.first_step = has_steps ? summary.first_step : 0;
@@ -181,7 +183,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
       spec.output.gzip == Gzip::kYes ||
       (spec.output.gzip == Gzip::kAuto && summary.calls + summary.memory + summary.device >= kGzipFromCalls);
   std::string added;
-  std::string name = trace_file_name(spec, values_of(view, summary, number), added);
+  std::string name = trace_file_name(spec, values_of(spec, view, summary, number), added);
   const bool named_gz = name.ends_with(".gz");
   if (gzip && !named_gz) name += ".gz";
   std::uint64_t free_bytes = 0;

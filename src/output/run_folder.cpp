@@ -31,14 +31,17 @@ struct Identity {
   std::string run_name;
   std::int64_t base_time_ns = 0;
   ProcessIdentity creator;
-  int rank = -1;  // of the creator
+  // Of the creator:
+  int rank = -1, world_size = -1;
+  std::string role;
   std::int64_t created_ns = 0;
 };
 
 std::string to_text(const Identity& identity) {
   return "profshim run\njob " + identity.job.key + "\nname " + identity.run_name + "\nbase " +
          std::to_string(identity.base_time_ns) + "\nmeeting " + identity.job.meeting + "\ncreator " +
-         to_text(identity.creator) + "\nrank " + std::to_string(identity.rank) + "\n";
+         to_text(identity.creator) + "\nrank " + std::to_string(identity.rank) + "\nworld " +
+         std::to_string(identity.world_size) + "\nrole " + identity.role + "\n";
 }
 
 // Ignores a file whose owner is not root, us or the folder's owner: the file sets our base time.
@@ -56,6 +59,8 @@ bool read_identity(const std::string& folder, Identity& identity) {
   identity.job.meeting = line_after(text, "\nmeeting ");
   identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
   identity.rank = std::atoi(line_after(text, "\nrank ").c_str());
+  identity.world_size = std::atoi(line_after(text, "\nworld ").c_str());
+  identity.role = line_after(text, "\nrole ");
   identity.created_ns = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
   if (!parse_identity(line_after(text, "\ncreator "), identity.creator)) identity.creator = {};
   return !identity.job.key.empty() && identity.base_time_ns > 0;
@@ -88,14 +93,24 @@ bool join(const std::string& folder, const Identity& run, const JobIdentity& job
   return true;
 }
 
+/// True for the folder of another group of processes of this launch: rollout engines beside trainers, jobs of their own
+/// that one program starts. A group that is started again may have another size: its creator has ended.
+bool is_of_other_group(const Identity& run, const Identity& own, std::int64_t now_ns) {
+  const bool same_size = run.world_size <= 0 || own.world_size <= 0 || run.world_size == own.world_size;
+  if (run.role == own.role && same_size) return false;
+  return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive;
+}
+
 enum class FolderOwner : std::uint8_t {
   kThisJob,
   kOtherRun,
   kFailed,
 };
 
-// With `replace`, takes over another run's folder, unless a live process records into it.
-FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
+// With `replace`, takes over another run's folder, unless a live process records into it. `is_our_name`: other groups
+// of this launch get folders of their own.
+FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, bool is_our_name,
+                           std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
     problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
     return FolderOwner::kFailed;
@@ -110,7 +125,9 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     return FolderOwner::kFailed;
   }
   Identity found;
-  if (read_identity(folder, found) && join(folder, found, wanted, rank, now_ns)) {
+  const bool is_known = read_identity(folder, found);
+  if (is_known && is_our_name && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherRun;
+  if (is_known && join(folder, found, wanted, rank, now_ns)) {
     identity = found;
     return FolderOwner::kThisJob;
   }
@@ -143,7 +160,7 @@ Joining joining(const std::string& folder, const JobIdentity& job, int rank, std
 }
 
 RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,
-                   std::int64_t now_ns) {
+                   std::int64_t now_ns, int from) {
   const bool has_name = pattern.find("{run_name}") != std::string::npos;
   const bool is_our_name = has_name && spec.profile.run_name.empty();
   RunFolder run;
@@ -153,16 +170,18 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
     first = point.run_name;
     run.meeting_file = point.file;
   }
-  Identity identity{job, {}, base_time_for(now_ns), own_identity(), names.rank.rank, 0};
+  Identity identity{job, {}, base_time_for(now_ns), own_identity(), names.rank.rank, names.rank.world_size, names.role};
   // A name that we made must not keep a launch from being recorded.
   const int most = is_our_name || spec.output.overwrite == Overwrite::kNew ? kMostRunsOfOneName : 1;
-  for (int n = 1; n <= most; ++n) {
+  for (int n = from; n <= most; ++n) {
     const std::string number = n == 1 ? "" : "-" + std::to_string(n);
     identity.run_name = names.run_name = first + (has_name ? number : "");
     const std::string path = absolute_path(expand(pattern, names) + (has_name ? "" : number));
-    switch (acquire_folder(path, identity, spec.output.overwrite == Overwrite::kYes, run.problem)) {
+    switch (acquire_folder(path, identity, spec.output.overwrite == Overwrite::kYes, is_our_name, run.problem)) {
       case FolderOwner::kThisJob:
         run.path = path;
+        run.number = n;
+        run.may_have_siblings = is_our_name;
         run.run_name = identity.run_name;
         run.base_time_ns = identity.base_time_ns;
         return run;

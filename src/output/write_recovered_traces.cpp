@@ -58,6 +58,7 @@ void Recovery::load_manifest() {
     manifest_.rank.host = view_.string(h.host);
     manifest_.pid = h.pid;
     manifest_.run_name = view_.string(h.run_name);
+    manifest_.role = spec_.process.role;
     manifest_.spec_hash = spec_.hash();
     manifest_.step_source = view_.string(h.step_source);
   }

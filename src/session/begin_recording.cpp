@@ -46,27 +46,35 @@ int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
 // On failure, `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity(s.rank);
+  std::int64_t run_base_time_ns = 0;
   output::NameValues names;
   names.rank = s.rank;
   names.host = s.rank.host;
   names.job_id = s.job.readable;
+  names.role = s.spec.process.role;
   names.pid = getpid();
   names.time_ns = realtime_ns();
-  const output::RunFolder run =
-      output::open_run(s.spec, from_launch_folder(output::patterns_of(s.spec).folder), names, s.job, realtime_ns());
-  if (!run.problem.empty()) {
-    if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
-    return false;
-  }
-  s.folder = run.path;
-  s.run_name = run.run_name;
-  s.meeting_file = run.meeting_file;
-  log::set_run_folder(s.folder, s.rank.rank);
+  const std::string pattern = from_launch_folder(output::patterns_of(s.spec).folder);
   std::string claimed_by;
-  if (!output::claim_rank(s.folder, s.rank.rank, claimed_by)) {
-    why_not = "rank " + std::to_string(s.rank.rank) + " " + claimed_by;
-    return false;
+  for (int from = 1;;) {
+    const output::RunFolder run = output::open_run(s.spec, pattern, names, s.job, realtime_ns(), from);
+    if (!run.problem.empty()) {
+      if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
+      return false;
+    }
+    s.folder = run.path;
+    s.run_name = run.run_name;
+    s.meeting_file = run.meeting_file;
+    run_base_time_ns = run.base_time_ns;
+    if (output::claim_rank(s.folder, s.rank.rank, claimed_by)) break;
+    // Another group of processes of this launch has this rank, too.
+    if (!run.may_have_siblings || !output::is_claimed(s.folder, s.rank.rank)) {
+      why_not = "rank " + std::to_string(s.rank.rank) + " " + claimed_by;
+      return false;
+    }
+    from = run.number + 1;
   }
+  log::set_run_folder(s.folder, s.rank.rank);
   if (!claimed_by.empty()) {
     log::line(LogLevel::kWarn, "%s, which recorded this rank, has ended: the new process adds its traces to %s",
               claimed_by.c_str(), s.folder.c_str());
@@ -77,7 +85,7 @@ bool prepare(State& s, std::string& why_not) {
     why_not = "cannot create profshim's buffer for events: " + why_not;
     return false;
   }
-  recorder::header().base_time_ns = run.base_time_ns;
+  recorder::header().base_time_ns = run_base_time_ns;
   const bool is_file = !recorder::path().empty();
   s.spool_link = s.folder + "/.rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + "-" +
                  random_text() + ".spool";
@@ -108,7 +116,8 @@ int start_threads(State& s) {
 State* make_state(const Rank& mpi_rank) {
   LoadedSpec loaded = load_own_spec();
   set_up_log(loaded.spec);
-  const Rank rank = rank_by_source(loaded.spec, mpi_rank);
+  Rank rank = rank_by_source(loaded.spec, mpi_rank);
+  rank.role = loaded.spec.process.role = role_of_process(loaded.spec);
   log::set_rank(rank.rank);
   report_problems(loaded, rank);
   if (!loaded.ok()) {

@@ -74,6 +74,10 @@ Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   return rank;
 }
 
+std::string role_of_process(const Spec& spec) {
+  return !spec.process.role.empty() ? spec.process.role : role_of_title(process_arguments());
+}
+
 bool records(const Spec& spec, const Rank& rank) {
   return spec.ranks.select.selects(rank) ||
          std::any_of(spec.phases.begin(), spec.phases.end(),
@@ -85,6 +89,7 @@ bool is_first_selected(const Spec& spec, const Rank& rank, int from) {
     Rank other;
     other.rank = r;
     other.world_size = rank.world_size;
+    other.role = rank.role;
     if (records(spec, other)) return false;
   }
   return true;

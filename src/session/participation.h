@@ -16,6 +16,8 @@ bool records(const Spec& spec, const Rank& rank);
 bool is_rank_selected(const Spec& spec, const Rank& rank);
 /// If ranks.source names a variable, MPI's rank is ignored.
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
+/// Returns process.role, or what Ray calls this process, or "".
+std::string role_of_process(const Spec& spec);
 /// True if no rank in [from, own rank) is known to be selected.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
 /// is_first_selected() among this host's ranks. True without a local rank.

@@ -77,6 +77,7 @@ void fill_manifest(State& s) {
   s.manifest.rank = s.rank;
   s.manifest.pid = getpid();
   s.manifest.run_name = s.run_name;
+  s.manifest.role = s.spec.process.role;
   s.manifest.spec_hash = s.spec.hash();
   s.manifest.step_source = source_text(s);
   s.manifest.spool = recorder::path();

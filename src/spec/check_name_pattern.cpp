@@ -68,8 +68,9 @@ std::string check_filename(std::string_view pattern) {
 
 const std::vector<std::string_view>& pattern_variables() {
   static const auto& kVariables = *new std::vector<std::string_view>{
-      "run_name",   "rank", "local_rank", "world_size", "local_world_size", "node_rank", "host", "pid",     "phase",
-      "occurrence", "step", "first_step", "last_step",  "window",           "epoch",     "time", "time_ns", "job_id"};
+      "run_name", "rank",       "local_rank", "world_size", "local_world_size", "node_rank", "host",  "pid",
+      "phase",    "occurrence", "step",       "first_step", "last_step",        "window",    "epoch", "time",
+      "time_ns",  "job_id",     "role"};
   return kVariables;
 }
 

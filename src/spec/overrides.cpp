@@ -13,13 +13,14 @@ namespace {
 struct ShortForm {
   std::string_view name, key;
 };
-constexpr std::array<ShortForm, 7> kShortVariables = {{{"PROFSHIM", "profile.enable"},
+constexpr std::array<ShortForm, 8> kShortVariables = {{{"PROFSHIM", "profile.enable"},
                                                        {"PROFSHIM_RANKS", "ranks.select"},
                                                        {"PROFSHIM_STEPS", "schedule.steps"},
                                                        {"PROFSHIM_FOLDER", "output.folder"},
                                                        {"PROFSHIM_ACTIVITIES", "capture.activities"},
                                                        {"PROFSHIM_MEM", "limits.host_memory"},
-                                                       {"PROFSHIM_RUN_NAME", "profile.run_name"}}};
+                                                       {"PROFSHIM_RUN_NAME", "profile.run_name"},
+                                                       {"PROFSHIM_ROLE", "process.role"}}};
 constexpr std::array<ShortForm, 4> kShortOptions = {{{"--ranks", "ranks.select"},
                                                      {"--steps", "schedule.steps"},
                                                      {"--folder", "output.folder"},

@@ -124,7 +124,8 @@ class Parser {
     if (text == "all") return push(Kind::kAll);
     if (text == "last") return push(Kind::kLast);
     if (text.front() >= '0' && text.front() <= '9') return push(range(Kind::kRange, text, begin));
-    static const auto& kWords = *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:"};
+    static const auto& kWords =
+        *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:", "role:"};
     const std::string_view near = nearest(text, kWords);
     fail_at(begin, "unknown word \"" + std::string(text.substr(0, 40)) + "\"" +
                        (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
@@ -137,10 +138,10 @@ class Parser {
       if (!number(rest, node.stride) || node.stride < 1) return fail_at(rest_at, "every: needs a number of 1 or more");
       return push(std::move(node));
     }
-    if (name == "host") {
-      if (rest.empty()) return fail_at(rest_at, "host: needs a pattern");
+    if (name == "host" || name == "role") {
+      if (rest.empty()) return fail_at(rest_at, std::string(name) + ": needs a pattern");
       Node node;
-      node.kind = Kind::kHost;
+      node.kind = name == "host" ? Kind::kHost : Kind::kRole;
       node.glob = rest;
       return push(std::move(node));
     }
@@ -152,10 +153,10 @@ class Parser {
                                   ":; select by rank, local: or node:");
       }
     }
-    static const auto& kNames = *new std::vector<std::string_view>{"every", "local", "node", "host"};
+    static const auto& kNames = *new std::vector<std::string_view>{"every", "local", "node", "host", "role"};
     const std::string_view near = nearest(name, kNames);
     fail_at(begin, "unknown selector \"" + std::string(name.substr(0, 40)) + ":\"" +
-                       (near.empty() ? "; known: every:, local:, node:, host:"
+                       (near.empty() ? "; known: every:, local:, node:, host:, role:"
                                      : "; did you mean \"" + std::string(near) + ":\"?"));
   }
   /// Reads "0-3" or "(0,2)": a comma outside of brackets separates whole terms.
@@ -229,6 +230,8 @@ Truth term_truth(const Node& node, const Rank& rank) {
       return in_range(node, rank.node_rank);
     case Kind::kHost:
       return rank.host.empty() ? Truth::kUnknown : truth(glob_match(node.glob, rank.host));
+    case Kind::kRole:
+      return !rank.role ? Truth::kUnknown : truth(glob_match(node.glob, *rank.role));
     case Kind::kAnd:
     case Kind::kOr:
     case Kind::kNot:

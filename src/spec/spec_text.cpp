@@ -22,9 +22,12 @@ std::string Spec::to_toml() const {
   return out;
 }
 
+// Leaves out the role, in which processes of one job may differ.
 std::string Spec::hash() const {
+  Spec of_job = *this;
+  of_job.process.role.clear();
   std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
-  for (const char c : to_toml()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  for (const char c : of_job.to_toml()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;

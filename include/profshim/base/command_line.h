@@ -16,6 +16,9 @@ std::string command_line();
 std::string program_name();
 std::string program_name_of(const std::vector<std::string>& arguments);
 
+/// Returns the class of an actor of Ray, or the function of its task; else "".
+std::string role_of_title(const std::vector<std::string>& arguments);
+
 /// Joins the arguments with spaces; without `all`, only the first argument. *** replaces values that look like a
 /// secret: --token=X, --password X, NAME_KEY=X, names with SECRET or PASSWORD, a URL's password, the word after
 /// "Bearer".

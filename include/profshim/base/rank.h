@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct Rank {
   int node_rank = -1;
   std::string host;
   std::string source;  // source of `rank`: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
+  std::optional<std::string> role;  // "" = has none; nothing = unknown
 };
 
 /// Reads the variables of torchrun, Open MPI, PMIx, hydra, PALS, MVAPICH, Flux, JSM and Slurm, in this order of trust.

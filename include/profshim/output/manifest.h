@@ -23,7 +23,7 @@ struct ManifestWindow {
 struct Manifest {
   Rank rank;
   int pid = 0;
-  std::string run_name, state, spec_hash, step_source,
+  std::string run_name, role, state, spec_hash, step_source,
       spool;  // state: skip, warmup, active, finished, recovered, "recovered in part"
   std::int64_t steps_seen = 0, updated_ns = 0;
   std::vector<ManifestWindow> windows;

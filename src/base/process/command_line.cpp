@@ -132,12 +132,28 @@ std::string command_line() {
 
 std::string program_name() { return program_name_of(process_arguments()); }
 
+namespace {
+
+constexpr std::string_view kRay = "ray::";
+
+// Ray titles its workers "ray::Class.method" or "ray::function".
+std::string class_in(const std::string& title) {
+  return title.substr(kRay.size(), title.find_first_of(".(", kRay.size()) - kRay.size());
+}
+
+}  // namespace
+
+std::string role_of_title(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || !arguments[0].starts_with(kRay)) return {};
+  const std::string role = class_in(arguments[0]);
+  return role == "IDLE" ? std::string{} : role;
+}
+
 std::string program_name_of(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0].empty()) return "program";
   const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  // Ray titles its workers "ray::Class.method" or "ray::function".
-  if (const std::string& title = arguments[0]; title.starts_with("ray::")) {
-    const std::string actor = title.substr(5, title.find_first_of(".(", 5) - 5);
+  if (arguments[0].starts_with(kRay)) {
+    const std::string actor = class_in(arguments[0]);
     return actor.empty() ? "ray" : actor;
   }
   const std::string first = base(arguments[0]);

@@ -143,19 +143,30 @@ std::string notes(const ManifestWindow& window) {
   return text;
 }
 
+/// Empty unless a process of the run has a role.
+std::string role_column(const std::vector<Manifest>& manifests, const std::string& text) {
+  std::size_t width = 0;
+  for (const Manifest& m : manifests) width = std::max(width, printable(m.role).size());
+  if (width == 0) return {};
+  std::string column = " " + text;
+  column.resize(std::max(width, std::string_view("ROLE").size()) + 1, ' ');
+  return column;
+}
+
 void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>& flags) {
   std::uint64_t ranks = 0, files = 0, bytes = 0;
-  std::printf("%5s %-9s %6s %-9s %10s %10s %8s  %s\n", "RANK", "STATE", "WINDOW", "STEPS", "EVENTS", "BYTES", "DROPPED",
-              "FILE");
+  std::printf("%5s%s %-9s %6s %-9s %10s %10s %8s  %s\n", "RANK", role_column(manifests, "ROLE").c_str(), "STATE",
+              "WINDOW", "STEPS", "EVENTS", "BYTES", "DROPPED", "FILE");
   for (const Manifest& m : manifests) {
     if (!readable(m)) continue;
     ++ranks;
+    const std::string role = role_column(manifests, printable(m.role));
     if (m.windows.empty()) {
-      std::printf("%5d %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, printable(m.state).c_str(), "-", "-", "-", "-",
-                  "-");
+      std::printf("%5d%s %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, role.c_str(), printable(m.state).c_str(), "-",
+                  "-", "-", "-", "-");
     }
     for (const ManifestWindow& w : m.windows) {
-      std::printf("%5d %-9s %6s %-9s %10s %10s %8s  %s (%s)\n", m.rank.rank, printable(m.state).c_str(),
+      std::printf("%5d%s %-9s %6s %-9s %10s %10s %8s  %s (%s)\n", m.rank.rank, role.c_str(), printable(m.state).c_str(),
                   std::to_string(w.window).c_str(), steps_text(w).c_str(), std::to_string(w.events).c_str(),
                   format_size(w.bytes).c_str(), std::to_string(w.dropped).c_str(),
                   w.file.empty() ? "-" : printable(w.file).c_str(), printable(notes(w)).c_str());
@@ -185,7 +196,7 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
 
 void write_rank(JsonWriter& json, const Manifest& m) {
   json.open_object().member("rank", m.rank.rank).member("host", m.rank.host).member("pid", m.pid);
-  json.member("run_name", m.run_name).member("state", m.state).member("spec_hash", m.spec_hash);
+  json.member("run_name", m.run_name).member("role", m.role).member("state", m.state).member("spec_hash", m.spec_hash);
   json.member("step_source", m.step_source).member("steps_seen", m.steps_seen).key("windows").open_list();
   for (const ManifestWindow& window : m.windows) write_window(json, window);
   json.close_list().list("problems", m.problems).close_object();

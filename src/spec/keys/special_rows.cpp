@@ -92,7 +92,7 @@ KeyRow ranks_row() {
   auto print = [](const Spec& spec) { return toml_string(spec.ranks.select.text()); };
   return {"ranks.select",
           "rank expression",
-          "0,8-15 | all | last | every:8 | local:0 | node:0-1 | host:gpu* | a & b | !a | (a)",
+          "0,8-15 | all | last | every:8 | local:0 | node:0-1 | host:gpu* | role:actor | a & b | !a | (a)",
           "PROFSHIM_RANKS, --ranks",
           "which ranks record; \",\" is or, \"&\" is and, \"!\" is not",
           store,

@@ -95,9 +95,11 @@ std::vector<KeyRow> process_keys() {
       texts_row(
           "process.exclude", "list of patterns", [](Spec& s) -> std::vector<std::string>& { return s.process.exclude; },
           "programs that match one of these patterns do not record"),
-      text_row(
-          "process.role", "text", [](Spec& s) -> std::string& { return s.process.role; },
-          "role of this process in the job, written into the trace"),
+      with_short_forms(
+          text_row(
+              "process.role", "text", [](Spec& s) -> std::string& { return s.process.role; },
+              "role of this process in the job, for names, traces and ranks.select; empty = the class of an actor of Ray"),
+          "PROFSHIM_ROLE"),
   };
 }
 
@@ -239,7 +241,7 @@ std::vector<KeyRow> capture_keys() {
       boolean_row(
           "capture.nccl_profiler", [](Spec& s) -> bool& { return s.nccl_profiler; },
           "record algorithm, protocol and channels of NCCL operations, as a profiler plugin of NCCL 2.27 and later, "
-          "unless the job has one; not yet tested on a GPU"),
+          "unless the job has one; on a GPU tested with one rank only"),
   };
 }
 

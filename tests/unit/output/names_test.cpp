@@ -33,6 +33,10 @@ TEST(Expand, KnowsEveryVariable) {
             "run 3 1 4 2 1 node7 99");
   EXPECT_EQ(expand("{step} {first_step} {last_step} {window} {epoch} {time} {time_ns} {job_id} {phase}", v),
             "11 11 13 0 2 1500 1500000000123 slurm-1 step");
+  EXPECT_EQ(expand("{role}", v), "main");
+  NameValues actor = v;
+  actor.role = "actor";
+  EXPECT_EQ(expand("{role}", actor), "actor");
   for (const std::string_view variable : pattern_variables()) {
     EXPECT_NE(expand("{" + std::string(variable) + "}", v), "") << variable;
   }

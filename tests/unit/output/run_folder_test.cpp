@@ -40,6 +40,30 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(first.base_time_ns % quarter, 0);
 }
 
+/// A process of a group of `world_size`. profshim chooses the name of the run.
+RunFolder open_group(const std::string& parent, const std::string& role, int rank, int world_size, int from = 1) {
+  NameValues names;
+  names.rank.rank = rank;
+  names.rank.world_size = world_size;
+  names.role = role;
+  return open_run(Spec{}, parent + "/{run_name}", names, {.key = "job1", .readable = "j", .program = "train"}, kNow,
+                  from);
+}
+
+TEST(OpenRun, EachGroupOfProcessesHasItsFolder) {
+  test::TemporaryFolder folder;
+  const RunFolder trainers = open_group(folder.path(), "trainer", 0, 2);
+  const RunFolder engine = open_group(folder.path(), "rollout", 0, 1);
+  const RunFolder trial = open_group(folder.path(), "trainer", 0, 1);
+
+  EXPECT_EQ(open_group(folder.path(), "trainer", 1, 2).path, trainers.path);
+  EXPECT_EQ(engine.run_name, trainers.run_name + "-2");
+  EXPECT_EQ(open_group(folder.path(), "rollout", 1, 1).path, engine.path);
+  EXPECT_EQ(trial.run_name, trainers.run_name + "-3");
+  EXPECT_EQ(open_group(folder.path(), "trainer", 0, 2, /*from=*/2).run_name, trainers.run_name + "-4")
+      << "the rank was taken";
+}
+
 void age(const std::string& path) {
   const auto now = std::filesystem::last_write_time(path);
   std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
@@ -69,6 +93,14 @@ void end_creator(const std::string& file) {
   ASSERT_NE(at, std::string::npos) << text;
   text.replace(at, own.size(), own_host() + " " + std::to_string(getpid()) + " 1");
   std::ofstream(file) << text;
+}
+
+// torchrun starts a smaller group again.
+TEST(OpenRun, AGroupThatIsStartedAgainMayHaveAnotherSize) {
+  test::TemporaryFolder folder;
+  const RunFolder first = open_group(folder.path(), "", 0, 4);
+  end_creator(first.path + "/.profshim-run");
+  EXPECT_EQ(open_group(folder.path(), "", 0, 3).path, first.path);
 }
 
 TEST(OpenRun, RanksThatWereStartedApartAgreeOnOneFolder) {

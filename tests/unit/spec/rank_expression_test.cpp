@@ -52,6 +52,27 @@ TEST(RankExpression, KnowsEveryTerm) {
   EXPECT_EQ(chosen("host:a[!0] & every:3"), "9,12,15");
 }
 
+TEST(RankExpression, KnowsRoles) {
+  Rank rank;
+  rank.rank = 3;
+  rank.local_rank = 0;
+  const auto selects = [&rank](const char* text) {
+    RankExpression expression;
+    std::string message;
+    int column = 0;
+    EXPECT_TRUE(expression.parse(text, message, column)) << message;
+    return expression.selects(rank);
+  };
+  EXPECT_FALSE(selects("role:actor, !role:actor")) << "not known here";
+  rank.role = "actor";
+  EXPECT_TRUE(selects("role:actor & local:0"));
+  EXPECT_TRUE(selects("role:act*"));
+  EXPECT_FALSE(selects("!role:actor"));
+  rank.role = "";
+  EXPECT_FALSE(selects("role:actor"));
+  EXPECT_TRUE(selects("!role:actor"));
+}
+
 TEST(RankExpression, NotBindsTighterThanAndThanOr) {
   EXPECT_EQ(chosen("0, 8-15 & !9-15"), "0,8");
   EXPECT_EQ(chosen("!(0-13) & !15 , 2"), "2,14");

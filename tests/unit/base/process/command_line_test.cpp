@@ -59,5 +59,13 @@ TEST(ProgramName, IsThatOfTheScriptOrModule) {
   EXPECT_EQ(program_name_of({}), "program");
 }
 
+TEST(RoleOfTitle, IsTheClassOfAnActorOfRay) {
+  EXPECT_EQ(role_of_title({"ray::RolloutWorker.generate()", "", ""}), "RolloutWorker");
+  EXPECT_EQ(role_of_title({"ray::train_loop"}), "train_loop");
+  EXPECT_EQ(role_of_title({"ray::IDLE"}), "");
+  EXPECT_EQ(role_of_title({"python3", "train.py"}), "");
+  EXPECT_EQ(role_of_title({}), "");
+}
+
 }  // namespace
 }  // namespace profshim
