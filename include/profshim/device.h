@@ -37,7 +37,7 @@ bool available();
 void arm(Ticks window_begin);
 enum class NextWindow : std::uint8_t {
   kNone,
-  kLater,  // may come: kernels stay on, and their records are discarded
+  kLater,  // may come: CUPTI stays on, and its records are discarded
   kNear,   // CUPTI stays on or is switched on, but its events are dropped until arm()
 };
 /// Stops recording activity launched after `at`. Idempotent and thread-safe; may precede start().

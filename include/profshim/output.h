@@ -17,7 +17,7 @@ namespace profshim::output {
 /// Values of pattern_variables(). {step} is first_step.
 struct NameValues {
   Rank rank;
-  std::string run_name, host, phase, job_id, role;
+  std::string run_name, host, phase, job_id;
   int pid = 0;
   std::int64_t first_step = 0, last_step = 0, window = 0, epoch = 0;
   std::int64_t occurrence = 0;  // of the phase

@@ -48,7 +48,7 @@ std::string value_of(std::string_view variable, const NameValues& v) {
   if (variable == "time") return std::to_string(v.time_ns / 1000000000);
   if (variable == "time_ns") return std::to_string(v.time_ns);
   if (variable == "job_id") return v.job_id;
-  if (variable == "role") return v.role.empty() ? "main" : v.role;
+  if (variable == "role") return v.rank.role.value_or("").empty() ? "main" : *v.rank.role;
   return {};
 }
 

@@ -32,7 +32,7 @@ NameValues values_of(const Spec& spec, const spool::View& view, const kineto::Wi
   v.run_name = view.string(h.run_name);
   v.host = view.string(h.host);
   v.job_id = view.string(h.job_key);
-  v.role = spec.process.role;
+  v.rank.role = spec.process.role;
   v.pid = h.pid;
   const bool has_steps = summary.first_step <= summary.last_step;
   v.first_step = has_steps ? summary.first_step : 0;

@@ -170,7 +170,9 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
     first = point.run_name;
     run.meeting_file = point.file;
   }
-  Identity identity{job, {}, base_time_for(now_ns), own_identity(), names.rank.rank, names.rank.world_size, names.role};
+  std::string role = names.rank.role.value_or("");
+  role = role.substr(0, role.find('\n'));  // the file has lines
+  Identity identity{job, {}, base_time_for(now_ns), own_identity(), names.rank.rank, names.rank.world_size, role};
   // A name that we made must not keep a launch from being recorded.
   const int most = is_our_name || spec.output.overwrite == Overwrite::kNew ? kMostRunsOfOneName : 1;
   for (int n = from; n <= most; ++n) {

@@ -51,7 +51,6 @@ bool prepare(State& s, std::string& why_not) {
   names.rank = s.rank;
   names.host = s.rank.host;
   names.job_id = s.job.readable;
-  names.role = s.spec.process.role;
   names.pid = getpid();
   names.time_ns = realtime_ns();
   const std::string pattern = from_launch_folder(output::patterns_of(s.spec).folder);

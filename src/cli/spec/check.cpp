@@ -70,6 +70,7 @@ std::string why_not_made(const std::string& path) {
 
 void add_folder_warning(LoadedSpec& loaded) {
   output::NameValues values;
+  values.rank.role = loaded.spec.process.role;
   values.run_name = output::run_name_for(loaded.spec, job_identity(rank_from_environment()));
   const std::string folder = absolute_path(output::expand(output::patterns_of(loaded.spec).folder, values));
   const std::string why_not = why_not_made(folder);

@@ -44,8 +44,9 @@ struct Plan {
   std::vector<PlannedPhase> phases;
 };
 
-Rank rank_in_world(int rank, const ExplainOptions& options) {
+Rank rank_in_world(int rank, const Spec& spec, const ExplainOptions& options) {
   Rank out;
+  if (!spec.process.role.empty()) out.role = spec.process.role;
   out.rank = rank;
   out.world_size = options.world_size;
   out.local_world_size = options.local_world_size;
@@ -65,7 +66,7 @@ std::vector<PlannedPhase> phases_of(const Spec& spec, const std::string& run_nam
   names.run_name = run_name;
   names.host = host;
   std::vector<Rank> ranks;
-  for (int rank = 0; rank < options.world_size; ++rank) ranks.push_back(rank_in_world(rank, options));
+  for (int rank = 0; rank < options.world_size; ++rank) ranks.push_back(rank_in_world(rank, spec, options));
   return plan_phases(spec, ranks, names);
 }
 
@@ -73,7 +74,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
   constexpr std::size_t kMostWindows = 8, kMostFiles = 10000;
   Plan plan;
   for (int rank = 0; rank < options.world_size; ++rank) {
-    if (spec.ranks.select.selects(rank_in_world(rank, options))) plan.ranks.push_back(rank);
+    if (spec.ranks.select.selects(rank_in_world(rank, spec, options))) plan.ranks.push_back(rank);
   }
   plan.windows = planned_windows(spec.schedule, planned_steps(spec.schedule, options), kMostWindows + 1);
   if (plan.windows.size() > kMostWindows) {
@@ -89,7 +90,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
     for (const int rank : plan.ranks) {
       if (plan.files.size() >= kMostFiles) return plan;
       output::NameValues values;
-      values.rank = rank_in_world(rank, options);
+      values.rank = rank_in_world(rank, spec, options);
       values.run_name = plan.run_name;
       values.host = host;
       values.first_step = spec.steps.first + plan.windows[window].first;
@@ -107,6 +108,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
   }
   if (plan.folder.empty()) {
     output::NameValues values;
+    values.rank.role = spec.process.role;
     values.run_name = plan.run_name;
     plan.folder = absolute_path(output::expand(output::patterns_of(spec).folder, values));
   }

@@ -135,6 +135,13 @@ TEST(ScheduleCommand, AgreesWithTheScheduleOfTorch) {
   }
 }
 
+TEST(Explain, KnowsTheRoleOfTheEnvironment) {
+  const auto plan = run_shell("PROFSHIM_ROLE=actor profshim explain --world-size 2 --set ranks.select=role:act* --set "
+                              "'output.folder=runs/{role}'");
+  EXPECT_NE(plan.out.find("runs/actor"), std::string::npos) << plan.out;
+  EXPECT_NE(plan.out.find("rank1"), std::string::npos) << plan.out;
+}
+
 TEST(Keys, TheReferenceMatchesTheTool) {
   EXPECT_EQ(run_shell("profshim keys --toml").out, test::read_all(PROFSHIM_SOURCE_DIR "/config/reference.toml"));
 }

@@ -11,7 +11,7 @@ TEST(NamePattern, KnowsEveryVariable) {
   for (const std::string_view variable : output::pattern_variables()) {
     EXPECT_EQ(output::check_pattern("a{" + std::string(variable) + "}.json", false), "");
   }
-  EXPECT_EQ(output::pattern_variables().size(), 18u);
+  EXPECT_EQ(output::pattern_variables().size(), 19u);
 }
 
 TEST(NamePattern, RefusesUrls) {

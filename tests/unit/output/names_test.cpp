@@ -35,7 +35,7 @@ TEST(Expand, KnowsEveryVariable) {
             "11 11 13 0 2 1500 1500000000123 slurm-1 step");
   EXPECT_EQ(expand("{role}", v), "main");
   NameValues actor = v;
-  actor.role = "actor";
+  actor.rank.role = "actor";
   EXPECT_EQ(expand("{role}", actor), "actor");
   for (const std::string_view variable : pattern_variables()) {
     EXPECT_NE(expand("{" + std::string(variable) + "}", v), "") << variable;

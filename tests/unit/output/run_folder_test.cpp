@@ -45,7 +45,7 @@ RunFolder open_group(const std::string& parent, const std::string& role, int ran
   NameValues names;
   names.rank.rank = rank;
   names.rank.world_size = world_size;
-  names.role = role;
+  names.rank.role = role;
   return open_run(Spec{}, parent + "/{run_name}", names, {.key = "job1", .readable = "j", .program = "train"}, kNow,
                   from);
 }
