@@ -9,12 +9,15 @@
 
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
+#include "run_folder_fixture.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::output {
 namespace {
 
-constexpr std::int64_t kNow = 1'790'000'000'000'000'000;
+using test::end_creator;
+using test::kNow;
+using test::own_host;
 
 RunFolder open_rank(int rank, const std::string& pattern, const JobIdentity& job, const Spec& spec = {},
                     std::int64_t now_ns = kNow) {
@@ -40,39 +43,9 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(first.base_time_ns % quarter, 0);
 }
 
-/// A process of a group of `world_size`. profshim chooses the name of the run.
-RunFolder open_group(const std::string& parent, const std::string& role, int rank, int world_size, int from = 1) {
-  NameValues names;
-  names.rank.rank = rank;
-  names.rank.world_size = world_size;
-  names.rank.role = role;
-  return open_run(Spec{}, parent + "/{run_name}", names, {.key = "job1", .readable = "j", .program = "train"}, kNow,
-                  from);
-}
-
-TEST(OpenRun, EachGroupOfProcessesHasItsFolder) {
-  test::TemporaryFolder folder;
-  const RunFolder trainers = open_group(folder.path(), "trainer", 0, 2);
-  const RunFolder engine = open_group(folder.path(), "rollout", 0, 1);
-  const RunFolder trial = open_group(folder.path(), "trainer", 0, 1);
-
-  EXPECT_EQ(open_group(folder.path(), "trainer", 1, 2).path, trainers.path);
-  EXPECT_EQ(engine.run_name, trainers.run_name + "-2");
-  EXPECT_EQ(open_group(folder.path(), "rollout", 1, 1).path, engine.path);
-  EXPECT_EQ(trial.run_name, trainers.run_name + "-3");
-  EXPECT_EQ(open_group(folder.path(), "trainer", 0, 2, /*from=*/2).run_name, trainers.run_name + "-4")
-      << "the rank was taken";
-}
-
 void age(const std::string& path) {
   const auto now = std::filesystem::last_write_time(path);
   std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
-}
-
-std::string own_host() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return host;
 }
 
 /// A rank of two that a shell has started. Launches at one port meet.
@@ -82,25 +55,6 @@ JobIdentity started_apart(const std::string& process, bool has_common_name = fal
           .program = "train",
           .meeting = "node1:29500/2",
           .has_common_name = has_common_name};
-}
-
-/// Makes the file as a process that has ended would have left it.
-void end_creator(const std::string& file) {
-  std::ifstream in(file);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  const std::string own = to_text(own_identity());
-  const std::size_t at = text.find(own);
-  ASSERT_NE(at, std::string::npos) << text;
-  text.replace(at, own.size(), own_host() + " " + std::to_string(getpid()) + " 1");
-  std::ofstream(file) << text;
-}
-
-// torchrun starts a smaller group again.
-TEST(OpenRun, AGroupThatIsStartedAgainMayHaveAnotherSize) {
-  test::TemporaryFolder folder;
-  const RunFolder first = open_group(folder.path(), "", 0, 4);
-  end_creator(first.path + "/.profshim-run");
-  EXPECT_EQ(open_group(folder.path(), "", 0, 3).path, first.path);
 }
 
 TEST(OpenRun, RanksThatWereStartedApartAgreeOnOneFolder) {

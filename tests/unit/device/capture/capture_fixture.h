@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "device/capture/capture.h"
-#include "scripted_cupti.h"
+#include "unit/device/scripted_cupti.h"
 
 namespace profshim::device {
 

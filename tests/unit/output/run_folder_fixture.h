@@ -1,0 +1,34 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "profshim/base/process_identity.h"
+
+namespace profshim::test {
+
+inline constexpr std::int64_t kNow = 1'790'000'000'000'000'000;
+
+inline std::string own_host() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+/// Makes the file as a process that has ended would have left it.
+inline void end_creator(const std::string& file) {
+  std::ifstream in(file);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string own = to_text(own_identity());
+  const std::size_t at = text.find(own);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, own.size(), own_host() + " " + std::to_string(getpid()) + " 1");
+  std::ofstream(file) << text;
+}
+
+}  // namespace profshim::test
