@@ -31,8 +31,7 @@ struct Identity {
   std::string run_name;
   std::int64_t base_time_ns = 0;
   ProcessIdentity creator;
-  // Of the creator:
-  int rank = -1, world_size = -1;
+  int rank = -1, world_size = -1;  // the creator's, as is `role`
   std::string role;
   std::int64_t created_ns = 0;
 };
