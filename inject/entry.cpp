@@ -17,7 +17,8 @@
 #include "inject/cuda/injection.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
-#include "inject/symbol/steps.h"
+#include "inject/python/functions.h"
+#include "inject/symbol/functions.h"
 #include "inject/torch/activation.h"
 #include "inject/torch/operators.h"
 #include "profshim/session.h"
@@ -174,10 +175,8 @@ void activate(const Rank& rank, Ticks began) {
   nvtx::on_activate();
   cuda::on_activate();
   torch::on_activate();
-  if (spec->steps.source == StepSource::kSymbol) {
-    symbol_steps::install(spec->steps.pattern.c_str());
-    session::call_every_tick(symbol_steps::rescan);
-  }
+  python::on_activate();
+  symbol::on_activate();
 }
 
 void note_waiting() {

@@ -21,7 +21,7 @@ home_of() {
 # Prints the sibling folders in the same module whose headers a folder may include. No cycles.
 beside() {
   case "$1" in
-    inject/mpi|inject/nccl|inject/nccl/profiler|inject/torch|inject/torch/calls) echo inject/core ;;
+    inject/mpi|inject/nccl|inject/nccl/profiler|inject/python|inject/torch|inject/torch/calls) echo inject/core ;;
     inject/cuda) echo inject/core inject/torch ;;  # CUDA's activation must know if PyTorch waits for its process group
     inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
     src/analysis/compare|src/analysis/loop|src/analysis/merge|src/analysis/verify) echo src/analysis/model ;;
@@ -53,7 +53,7 @@ is_standard() {
         alloca|assert|ctype|cpuid|cxxabi|dirent|dlfcn|elf|endian|errno|execinfo|fcntl|features|float|fnmatch|ftw|getopt|\
         glob|grp|immintrin|inttypes|langinfo|libgen|limits|link|locale|malloc|math|poll|pthread|pwd|sched|semaphore|\
         setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|strings|syscall|syslog|termios|time|\
-        ucontext|unistd|utime|wchar|wordexp|x86intrin) return 0 ;;
+        ucontext|unistd|unwind|utime|wchar|wordexp|x86intrin) return 0 ;;
         *) return 1 ;;
       esac ;;
     *.hpp) return 1 ;;

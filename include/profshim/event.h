@@ -28,6 +28,7 @@ enum class HookId : std::uint16_t {
   kTorchRpcServed,  // torch.distributed.rpc executes a request; args: rpc
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
   kContinuation,    // extends the thread's previous event (MPI_Sendrecv: the receive)
+  kPhaseRange,      // a range of a [[phase]] that no API of the job shows; args: phase
   kNcclTask,        // NCCL launches an operation (instant, on any thread); args: nccl_task
   // From CUPTI, up to kCudaMemory; RunHeader::tid is spool::kDeviceTid. args: gpu, except for kCudaApi.
   kCudaApi,  // runtime or driver API call; args: api
@@ -231,6 +232,16 @@ struct MemoryArgs {
 };
 static_assert(sizeof(TorchArgs) == 40 && sizeof(RpcArgs) == 40 && sizeof(MemoryArgs) == 40);
 
+/// Of a range with PhaseSource kSymbol, kPython, kKernel or kThread. Event::name: the function, (mangled) kernel or
+/// thread.
+struct PhaseArgs {
+  std::uint32_t phases;  // bit N: phase N of the spec
+  std::uint8_t resumed;  // 1 = a generator or coroutine continues: not the begin of the call
+  std::uint8_t is_life;  // 1 = of a thread: its end is the end of the range
+  std::uint8_t reserved[34];
+};
+static_assert(sizeof(PhaseArgs) == 40);
+
 struct StepArgs {
   std::int64_t index;   // 0, 1, ... over the run
   std::int64_t number;  // from the marker's name, or kNoStepNumber
@@ -267,6 +278,7 @@ struct alignas(64) Event {
     PollArgs polls;
     NvtxArgs nvtx;
     StepArgs step;
+    PhaseArgs phase;
     TorchArgs torch;
     RpcArgs rpc;
     MemoryArgs memory;

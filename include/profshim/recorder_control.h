@@ -41,6 +41,9 @@ void watch_room(const MemoryRoom* room);
 /// Changes mode() atomically (release).
 void set_mode(std::uint32_t set, std::uint32_t clear);
 
+/// Registers a function that each thread calls with its name when it records for the first time. One function.
+void watch_threads(void (*function)(const char* name));
+
 /// Call in a forked child: sets mode() to 0.
 void abandon_in_child();
 

@@ -37,7 +37,7 @@ void call_when_arming(void (*function)(bool armed));
 /// Registers a function that measures the nanoseconds of recording one call of `layer` on a recorder::ScratchThread; <
 /// 0 = unknown. The writer thread calls the function while a window is open.
 void measure_cost_with(Layer layer, double (*measure)());
-/// Registers a function to call every few milliseconds, on the collector thread.
+/// Registers a function to call every few milliseconds, on the collector thread; at most four.
 void call_every_tick(void (*function)());
 
 /// Closes the open window and waits for the writer. Idempotent and thread-safe; does nothing in a forked or vforked
@@ -83,6 +83,12 @@ void operator_begins(const char* name, Ticks at);
 /// Bit N: a range with this text makes phase N of the spec. Bit 32 + N: it is a tick of phase N. Call if
 /// may_be_marker().
 std::uint64_t phases_of(std::string_view text, PhaseSource api);
+struct PhasePattern {
+  std::string pattern;
+  std::uint64_t phases;  // as phases_of() returns
+};
+/// Returns the patterns that the spec gives for this rank. Call after activate().
+std::vector<PhasePattern> phase_patterns(PhaseSource source);
 /// If true, the range's event has the flag kPhase, and is recorded even if nothing else is.
 constexpr bool makes_phase(std::uint64_t phases) { return (phases & 0xffffffff) != 0; }
 /// Call with the result of phases_of() when its range begins, before its event is recorded; and when it ends,

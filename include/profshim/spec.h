@@ -81,8 +81,17 @@ struct CheckRule {
   int line = 0;
 };
 
-/// The API whose ranges make a phase or its ticks.
-enum class PhaseSource : std::uint8_t { kNvtx, kTorch };
+/// The kind of ranges that make a phase or its ticks.
+enum class PhaseSource : std::uint8_t {
+  kNvtx,    // ranges of NVTX
+  kTorch,   // torch.profiler.record_function
+  kSymbol,  // calls of a function of the program or its libraries
+  kPython,  // calls of a Python function
+  kKernel,  // consecutive launches of kernels
+  kThread   // the life of a thread; makes no ticks
+};
+inline constexpr int kPhaseSources = 6;
+/// Returns the key of the spec: "nvtx".
 std::string_view to_text(PhaseSource source);
 
 /// A named part of the job ([[phase]]). A setting without value comes from the top level of the spec.
@@ -198,6 +207,8 @@ struct Spec {
 /// The schedule in force of a phase. A cycle and a list of steps replace each other.
 Schedule schedule_of(const Spec& spec, const PhaseSpec& phase);
 bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank);
+/// True if the ranges of a phase, or its ticks, are of this kind.
+bool has_phases_of(const Spec& spec, PhaseSource source);
 
 /// A later member overrides an earlier one.
 struct SpecSources {

@@ -225,7 +225,7 @@ bool is_patched(std::uint64_t address) {
 
 bool install(const elf::Code&, const elf::File&, const elf::Function&, std::uint64_t, const void*, std::uint32_t,
              std::string& refusal) {
-  refusal = "steps.source = \"symbol\" works on x86-64 only";
+  refusal = "functions can be seen on x86-64 only";
   return false;
 }
 bool is_patched(std::uint64_t) { return false; }

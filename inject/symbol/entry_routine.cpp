@@ -4,116 +4,57 @@
 #include <cerrno>
 #include <optional>
 
+#include "profshim/phase_ranges.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
+#include "returns.h"
 
-namespace profshim::symbol_steps {
+namespace profshim::symbol {
 
-constinit StringId site_names[kMaxSites] = {};
+constinit Site sites[kMaxSites];
 
-}  // namespace profshim::symbol_steps
+namespace {
+
+void begin_call(const Site& site, std::uintptr_t* return_address) {
+  if (!session::makes_phase(site.phases)) {
+    phase_ranges::begin(site.phases, site.name);  // a tick has no end
+    return;
+  }
+  if (watch_return(return_address, site.phases, site.name)) return;
+  recorder::problem("symbol", "calls of functions that make phases are lost: more than 256 are in progress");
+}
+
+}  // namespace
+}  // namespace profshim::symbol
 
 #if defined(__x86_64__)
 
 extern "C" {
-// Read by the assembly below: bytes of the save area, xsave components (0 = fxsave).
+// Read by routines.S: bytes of the save area, xsave components (0 = fxsave).
 [[gnu::visibility("hidden")]] std::uint64_t profshim_state_bytes = 512;
 [[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;
 [[gnu::visibility("hidden")]] void profshim_symbol_entry();
 
-/// The assembly has saved all registers. Any thread.
-[[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index) noexcept {
+/// routines.S has saved all registers. Any thread.
+[[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index,
+                                                                      std::uintptr_t* return_address) noexcept {
   using namespace profshim;
   const int error = errno;
-  spool::Thread* const thread = recorder::this_thread();
-  if (thread != nullptr) {
-    const recorder::LayerScope scope(*thread, Layer::kNone);
-    if (scope.outermost()) {
-      session::step_boundary(ticks(), std::nullopt, symbol_steps::site_names[index]);
+  const symbol::Site& site = symbol::sites[index];
+  if (spool::Thread* const thread = recorder::this_thread()) {
+    if (site.is_step) {
+      const recorder::LayerScope scope(*thread, Layer::kNone);
+      if (scope.outermost()) session::step_boundary(ticks(), std::nullopt, site.name);
     }
+    if (site.phases != 0) symbol::begin_call(site, return_address);
   }
   errno = error;
 }
 }
 
-// On entry the stack holds the return address into the trampoline, the index, and the function's return address.
-// Preserves the flags and every argument register (integer, x87, SSE, AVX, AVX-512).
-__asm__(R"(
-  .text
-  .p2align 4
-  .hidden profshim_symbol_entry
-  .globl profshim_symbol_entry
-  .type profshim_symbol_entry, @function
-profshim_symbol_entry:
-  .cfi_startproc
-  .cfi_undefined rip
-  endbr64
-  pushfq
-  cmpl $0, _ZN8profshim8recorder6detail4modeE(%rip)
-  jne 1f
-  popfq
-  ret
-1:
-  pushq %rbp
-  movq %rsp, %rbp
-  pushq %rax
-  pushq %rcx
-  pushq %rdx
-  pushq %rbx
-  pushq %rsi
-  pushq %rdi
-  pushq %r8
-  pushq %r9
-  pushq %r10
-  pushq %r11
-  cld
-  movl 24(%rbp), %edi
-  subq profshim_state_bytes(%rip), %rsp
-  andq $-64, %rsp
-  movl profshim_state_mask(%rip), %eax
-  testl %eax, %eax
-  je 2f
-  xorl %edx, %edx
-  movq %rdx, 512(%rsp)
-  movq %rdx, 520(%rsp)
-  movq %rdx, 528(%rsp)
-  movq %rdx, 536(%rsp)
-  movq %rdx, 544(%rsp)
-  movq %rdx, 552(%rsp)
-  movq %rdx, 560(%rsp)
-  movq %rdx, 568(%rsp)
-  xsave (%rsp)
-  call profshim_symbol_entered
-  movl profshim_state_mask(%rip), %eax
-  xorl %edx, %edx
-  xrstor (%rsp)
-  jmp 3f
-2:
-  fxsave (%rsp)
-  call profshim_symbol_entered
-  fxrstor (%rsp)
-3:
-  leaq -80(%rbp), %rsp
-  popq %r11
-  popq %r10
-  popq %r9
-  popq %r8
-  popq %rdi
-  popq %rsi
-  popq %rbx
-  popq %rdx
-  popq %rcx
-  popq %rax
-  popq %rbp
-  popfq
-  ret
-  .cfi_endproc
-  .size profshim_symbol_entry, .-profshim_symbol_entry
-)");
-
 #endif
 
-namespace profshim::symbol_steps {
+namespace profshim::symbol {
 #if defined(__x86_64__)
 namespace {
 void cpuid(unsigned leaf, unsigned part, unsigned (&r)[4]) {
@@ -143,4 +84,4 @@ const void* stub_target() { return reinterpret_cast<const void*>(&profshim_symbo
 void choose_register_state() {}
 const void* stub_target() { return nullptr; }
 #endif
-}  // namespace profshim::symbol_steps
+}  // namespace profshim::symbol

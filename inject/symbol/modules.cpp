@@ -6,7 +6,7 @@
 
 #include "profshim/base/memory_map.h"
 
-namespace profshim::symbol_steps {
+namespace profshim::symbol {
 namespace {
 
 void name_files(std::vector<Module>& modules) {
@@ -67,4 +67,4 @@ bool is_system(const Module& module) {
   return false;
 }
 
-}  // namespace profshim::symbol_steps
+}  // namespace profshim::symbol

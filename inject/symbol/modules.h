@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace profshim::symbol_steps {
+namespace profshim::symbol {
 
 struct Module {
   std::string name;  // from the loader, may be relative to an old working folder; "" = program
@@ -27,4 +27,4 @@ bool is_ours(const Module& module);
 /// True for the C library and the loader.
 bool is_system(const Module& module);
 
-}  // namespace profshim::symbol_steps
+}  // namespace profshim::symbol

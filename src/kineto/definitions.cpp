@@ -88,8 +88,8 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
 void Definitions::add_phase(const spool::View& view, const spool::Definition& d, std::string_view name) {
   constexpr std::int64_t kYear_ns = 365ll * 86400 * 1'000'000'000;
   if (phases_.size() >= kMostPhases) return;
-  const bool of_torch = d.v[0] == static_cast<std::int64_t>(PhaseSource::kTorch);
-  phases_.push_back({d.id, name, text_of(view, d.text), of_torch, std::clamp<std::int64_t>(d.v[1], 0, kYear_ns)});
+  const auto source = static_cast<PhaseSource>(std::clamp<std::int64_t>(d.v[0], 0, kPhaseSources - 1));
+  phases_.push_back({d.id, name, text_of(view, d.text), source, std::clamp<std::int64_t>(d.v[1], 0, kYear_ns)});
 }
 
 // A later definition of an id (MPI_Comm_set_name) replaces the earlier.

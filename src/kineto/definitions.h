@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profshim/base/problem.h"
+#include "profshim/spec.h"
 #include "profshim/spool/view.h"
 
 namespace profshim::kineto {
@@ -35,7 +36,7 @@ struct Module {
 struct Phase {
   std::uint32_t id = 0;
   std::string_view name, pattern;
-  bool of_torch = false;    // ranges of PyTorch, not of NVTX
+  PhaseSource source{};
   std::int64_t max_ns = 0;  // 0 = no limit
 };
 

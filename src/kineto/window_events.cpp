@@ -92,6 +92,7 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   if (phases.any_defined()) note_backward_threads();
   phases.finish(begin, end, ended_by == spool::WindowEnd::kExit || ended_by == spool::WindowEnd::kNone,
                 clock.ticks_per_ns());
+  if (!phases.occurrences().empty()) only_life_cycle = false;
   if (!device.empty()) gather_device_activity(span);
 }
 
@@ -109,6 +110,7 @@ void WindowEvents::note_backward_threads() {
 }
 
 bool WindowEvents::is_unwanted(const Event& e) const {
+  if (e.hook == HookId::kPhaseRange) return true;  // shown on the track of its phase
   if ((e.flags & kPhase) != 0) return false;
   const bool is_range = e.hook == HookId::kTorchRange || e.hook == HookId::kNvtxRange;
   if (is_range && !steps.empty() && view.string(e.name).starts_with(schema::name::kStepStart)) return true;

@@ -26,6 +26,7 @@ thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initia
 constinit std::atomic<std::uint32_t> blocks_used{0};  // blocks from this index on were never claimed
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
+constinit std::atomic<void (*)(const char*)> thread_watcher{nullptr};
 
 Thread* claim_block(std::int32_t tid, const char* name) {
   if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
@@ -75,7 +76,7 @@ void end_open_phases(Thread& t) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     Event& call = t.open[i];
     if (call.begin == 0 || (call.flags & kPhase) == 0) continue;
-    call.flags |= kUnfinished;
+    if (call.hook != HookId::kPhaseRange || call.phase.is_life == 0) call.flags |= kUnfinished;
     end(t, call);
   }
 }
@@ -109,6 +110,7 @@ Thread* register_thread() {
   if (t == nullptr) return nullptr;
   pthread_setspecific(state.thread_end, t);
   this_thread = t;
+  if (void (*const watcher)(const char*) = thread_watcher.load(std::memory_order_acquire)) watcher(t->name);
   return t;
 }
 
@@ -118,6 +120,8 @@ void count_threadless() {
 }
 
 }  // namespace detail
+
+void watch_threads(void (*function)(const char* name)) { thread_watcher.store(function, std::memory_order_release); }
 
 Thread* device_block() { return claim_block(spool::kDeviceTid, "device"); }
 

@@ -158,7 +158,9 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
   if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
-  if (!spec.steps.epoch.empty() || !spec.phases.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;
+  if (!spec.steps.epoch.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;
+  if (has_phases_of(spec, PhaseSource::kNvtx)) bits |= recorder::kNvtxSteps;
+  if (has_phases_of(spec, PhaseSource::kTorch)) bits |= recorder::kTorchSteps;
   return bits;
 }
 

@@ -44,7 +44,9 @@ class Collector {
     for (const auto& phase : s_.phase_windows) {
       if (phase != nullptr) phase->check();
     }
-    if (void (*const function)() = s_.every_tick.load()) function();
+    for (const auto& slot : s_.every_tick) {
+      if (void (*const function)() = slot.load()) function();
+    }
     make_time_step();
     exit_if_job_threads_ended();
     std::lock_guard lock(s_.mutex);

@@ -225,7 +225,12 @@ void measure_cost_with(Layer layer, double (*measure)()) {
 }
 
 void call_every_tick(void (*function)()) {
-  if (State* const s = live()) s->every_tick.store(function);
+  State* const s = live();
+  if (s == nullptr) return;
+  for (auto& slot : s->every_tick) {
+    void (*none)() = nullptr;
+    if (slot.compare_exchange_strong(none, function)) return;
+  }
 }
 
 const Spec* spec() {

@@ -21,12 +21,13 @@
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
+#include "session/phases/kernel_runs.h"
 #include "session/phases/phase_windows.h"
 #include "session/phases/phases.h"
 #include "session/steps/step_rule.h"
 #include "session/write/cpu_use.h"
 #include "session/write/event_costs.h"
-#include "session/write/kernel_names.h"
+#include "session/steps/kernel_names.h"
 #include "session/write/trace_size.h"
 
 namespace profshim::session {
@@ -90,6 +91,7 @@ struct State {
   std::string epoch_prefix;
   // Constant once the recording has begun. By place in the spec; null unless the phase has windows.
   std::vector<PhaseRule> phase_rules;
+  std::unique_ptr<KernelRuns> kernel_runs;
   std::vector<std::unique_ptr<PhaseWindows>> phase_windows;
   bool records_steps = true;            // false: only phases select this rank
   std::atomic<bool> steps_want{false};  // the schedule of steps, or the search for steps, wants the recording
@@ -139,7 +141,7 @@ struct State {
   WindowCpu cpu;
   TraceSize trace_size;
   sigset_t job_signals{};  // signal mask of the thread that called activate()
-  std::atomic<void (*)()> every_tick{nullptr};
+  std::atomic<void (*)()> every_tick[4] = {};
   std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::string first_file;  // guarded by mutex

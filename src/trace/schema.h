@@ -407,6 +407,7 @@ inline constexpr std::string_view kOuterPhases = "outer phases";
 inline constexpr std::string_view kRange = "range";        // name of the range that makes the phase
 inline constexpr std::string_view kThread = "thread";      // of the range
 inline constexpr std::string_view kUnclosed = "unclosed";  // true: its end was not seen
+inline constexpr std::string_view kResumed = "resumed";    // true: a generator or coroutine goes on
 inline constexpr std::string_view kStarted = "started";    // false: it began before the window
 // Step marks, totals, track names.
 inline constexpr std::string_view kStepIndex = "index";

@@ -18,14 +18,26 @@ std::int64_t beginning_thread(std::int64_t tid, const Event& range) {
 
 }  // namespace
 
-void PhaseMarks::add(std::int64_t tid, const Event& range) {
-  ranges_.push_back({beginning_thread(tid, range), range.begin, range.end, range.name,
-                     hook_layer(range.hook) == Layer::kTorch, (range.flags & kUnfinished) != 0});
+PhaseMarks::Range PhaseMarks::range_of(std::int64_t tid, const Event& range) {
+  const bool is_ours = range.hook == HookId::kPhaseRange;
+  return {.tid = beginning_thread(tid, range),
+          .begin = range.begin,
+          .end = range.end,
+          .name = range.name,
+          .source = hook_layer(range.hook) == Layer::kTorch ? PhaseSource::kTorch : PhaseSource::kNvtx,
+          .phases = is_ours ? range.phase.phases : 0,
+          .unfinished = (range.flags & kUnfinished) != 0,
+          .resumed = is_ours && range.phase.resumed != 0,
+          .is_life = is_ours && range.phase.is_life != 0};
 }
 
+void PhaseMarks::add(std::int64_t tid, const Event& range) { ranges_.push_back(range_of(tid, range)); }
+
 void PhaseMarks::add_open(std::int64_t tid, const Event& range) {
-  ranges_.push_back(
-      {beginning_thread(tid, range), range.begin, 0, range.name, hook_layer(range.hook) == Layer::kTorch, false});
+  Range open = range_of(tid, range);
+  open.end = 0;
+  open.unfinished = false;
+  ranges_.push_back(open);
 }
 
 void PhaseMarks::drop_ended_copies() {
@@ -38,20 +50,31 @@ void PhaseMarks::drop_ended_copies() {
   ranges_.erase(std::unique(ranges_.begin(), ranges_.end(), is_same), ranges_.end());
 }
 
-const std::vector<std::size_t>& PhaseMarks::phases_named(StringId name, bool of_torch) {
-  const auto [at, is_new] = phases_of_name_.try_emplace(std::uint64_t{name} << 1 | (of_torch ? 1 : 0));
+const std::vector<std::size_t>& PhaseMarks::phases_named(StringId name, PhaseSource source) {
+  const auto [at, is_new] = phases_of_name_.try_emplace(std::uint64_t{name} << 3 | static_cast<std::uint64_t>(source));
   if (!is_new) return at->second;
   const std::vector<Phase>& phases = definitions_.phases();
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i].of_torch == of_torch && glob_match(phases[i].pattern, view_.string(name))) at->second.push_back(i);
+    if (phases[i].source == source && glob_match(phases[i].pattern, view_.string(name))) at->second.push_back(i);
   }
   return at->second;
+}
+
+std::vector<std::size_t> PhaseMarks::phases_of(const Range& range) {
+  if (range.phases == 0) return phases_named(range.name, range.source);
+  std::vector<std::size_t> found;
+  const std::vector<Phase>& phases = definitions_.phases();
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const std::uint32_t bit = phases[i].id - 1;
+    if (bit < kMostPhases && (range.phases >> bit & 1) != 0) found.push_back(i);
+  }
+  return found;
 }
 
 void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_ns) {
   drop_ended_copies();
   for (const Range& range : ranges_) {
-    for (const std::size_t phase : phases_named(range.name, range.of_torch)) {
+    for (const std::size_t phase : phases_of(range)) {
       const auto max_ns = static_cast<double>(definitions_.phases()[phase].max_ns);
       PhaseOccurrence found = whole(range, end, at_exit, static_cast<Ticks>(max_ns * ticks_per_ns));
       found.phase = phase;
@@ -62,6 +85,7 @@ void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_n
   std::stable_sort(occurrences_.begin(), occurrences_.end(), [](const PhaseOccurrence& a, const PhaseOccurrence& b) {
     return is_before({a.begin, a.end}, {b.begin, b.end});
   });
+  drop_nested();
   std::map<std::int64_t, std::vector<const PhaseOccurrence*>> by_thread;
   std::vector<const PhaseOccurrence*> all;
   for (const PhaseOccurrence& one : occurrences_) {
@@ -74,6 +98,18 @@ void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_n
   for (const std::int64_t tid : backward_threads_) segments_.try_emplace(tid, of_any_thread);
 }
 
+/// A range inside a range of the same phase on the same thread is no occurrence of its own, such as a function that
+/// calls itself. Call when sorted.
+void PhaseMarks::drop_nested() {
+  std::map<std::pair<std::size_t, std::int64_t>, Ticks> until;
+  std::erase_if(occurrences_, [&until](const PhaseOccurrence& one) {
+    Ticks& end = until[{one.phase, one.tid}];
+    if (one.end <= end) return true;
+    end = one.end;
+    return false;
+  });
+}
+
 /// `longest` 0 = no limit.
 PhaseOccurrence PhaseMarks::whole(const Range& range, Ticks window_end, bool at_exit, Ticks longest) {
   PhaseOccurrence found;
@@ -82,9 +118,10 @@ PhaseOccurrence PhaseMarks::whole(const Range& range, Ticks window_end, bool at_
   found.begin = range.begin;
   found.end = range.end;
   found.unclosed = range.unfinished;
+  found.resumed = range.resumed;
   if (range.end == 0) {
     found.end = window_end;
-    found.unclosed = at_exit;
+    found.unclosed = at_exit && !range.is_life;
     found.ends_later = !at_exit;
   }
   if (longest != 0 && found.end > found.begin + longest) {

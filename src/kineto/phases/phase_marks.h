@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kineto/definitions.h"
+#include "profshim/spec.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/events.h"
 
@@ -24,6 +25,7 @@ struct PhaseOccurrence {
   Ticks begin = 0, end = 0;
   StringId range = 0;
   bool unclosed = false;  // its end was not seen
+  bool resumed = false;   // see PhaseArgs
   bool began_before = false, ends_later = false;
 };
 
@@ -50,8 +52,11 @@ class PhaseMarks {
     std::int64_t tid;
     Ticks begin, end;  // end 0 = open
     StringId name;
-    bool of_torch, unfinished;
+    PhaseSource source;    // kNvtx or kTorch, if `phases` is 0
+    std::uint32_t phases;  // see PhaseArgs
+    bool unfinished, resumed, is_life;
   };
+  static Range range_of(std::int64_t tid, const Event& range);
   struct Segment {
     Ticks from;
     std::span<const Arg> args;  // until the next segment
@@ -59,7 +64,9 @@ class PhaseMarks {
   static PhaseOccurrence whole(const Range& range, Ticks window_end, bool at_exit, Ticks longest);
   static PhaseOccurrence cut_to(PhaseOccurrence found, Ticks begin, Ticks end);
   void drop_ended_copies();
-  const std::vector<std::size_t>& phases_named(StringId name, bool of_torch);
+  void drop_nested();
+  std::vector<std::size_t> phases_of(const Range& range);
+  const std::vector<std::size_t>& phases_named(StringId name, PhaseSource source);
   std::vector<Segment> segments_of(const std::vector<const PhaseOccurrence*>& occurrences);
   std::span<const Arg> args_of(const std::vector<std::size_t>& phases);
 

@@ -3,6 +3,7 @@
 #include "kineto/args/arg_list.h"
 #include "kineto/metadata_event.h"
 #include "kineto/overflow_tracks.h"
+#include "profshim/elf.h"
 #include "trace/schema.h"
 
 namespace profshim::kineto {
@@ -48,12 +49,19 @@ void PhaseTracks::name_track(TraceWriter& out, std::size_t phase, int overflow) 
 }
 
 void PhaseTracks::write_occurrence(TraceWriter& out, const PhaseOccurrence& one, TraceEvent& e) const {
-  ArgList<6> args;
-  args.add(schema::arg::kRange, window_.view.string(one.range));
+  ArgList<7> args;
+  std::string_view range = window_.view.string(one.range);
+  std::string readable;
+  if (window_.definitions.phases()[one.phase].source == PhaseSource::kKernel) {
+    readable = elf::demangled(std::string(range));
+    range = readable;
+  }
+  args.add(schema::arg::kRange, range);
   args.add(schema::arg::kThread, one.tid);
   if (one.began_before) args.add(schema::arg::kStarted, false);
   if (one.ends_later) args.add(schema::arg::kFinished, false);
   if (one.unclosed) args.add(schema::arg::kUnclosed, true);
+  if (one.resumed) args.add(schema::arg::kResumed, true);
   e.category = Category::kPhase;
   e.name = window_.definitions.phases()[one.phase].name;
   e.pid = window_.view.header().pid;

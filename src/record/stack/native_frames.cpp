@@ -61,11 +61,11 @@ std::size_t take(std::uint64_t* addresses, std::size_t most) {
   void* found[call_stack::kMostFrames + kOwnFrames];
   const std::size_t wanted = std::min(most + kOwnFrames, std::size(found));
   const int n = unwind(found, static_cast<int>(wanted));
-  const auto end = found + std::max(n, 0);
   const auto is_own = [](void* address) { return own_code.holds(reinterpret_cast<std::uintptr_t>(address)); };
-  const auto begin = std::find_if_not(found, end, is_own);
-  const auto kept = std::min(most, static_cast<std::size_t>(end - begin));
-  std::transform(begin, begin + kept, addresses,
+  // Behind the hook's own frames, frames of profshim are the return slots of phases (inject/symbol/returns.h).
+  const auto end = std::remove_if(found, found + std::max(n, 0), is_own);
+  const auto kept = std::min(most, static_cast<std::size_t>(end - found));
+  std::transform(found, found + kept, addresses,
                  [](void* address) { return reinterpret_cast<std::uintptr_t>(address); });
   return kept;
 }

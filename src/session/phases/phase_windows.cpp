@@ -13,6 +13,21 @@ std::int32_t own_tid(const spool::Thread* block) {
   return block != nullptr ? block->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
 }
 
+std::string ranges_of(PhaseSource source) {
+  switch (source) {
+    case PhaseSource::kSymbol:
+      return "call of a function";
+    case PhaseSource::kPython:
+      return "call of a Python function";
+    case PhaseSource::kKernel:
+      return "kernel";
+    case PhaseSource::kThread:
+      return "thread";
+    default:
+      return std::string(to_text(source)) + " range";
+  }
+}
+
 bool is_recorded(Action action) { return action == Action::kRecord || action == Action::kRecordAndSave; }
 
 }  // namespace
@@ -149,7 +164,7 @@ void PhaseWindows::check() {
   const std::int64_t began_ns = began_ns_.load(), now_ns = monotonic_ns();
   if (began_ns == 0) return;
   if (has_owner_ended()) {
-    close(ticks(), spool::WindowEnd::kExit, 0, false);
+    if (!is_life()) close(ticks(), spool::WindowEnd::kExit, 0, false);
     return occurrence_ends(ticks());
   }
   const auto seconds_since = [now_ns](std::int64_t then) { return static_cast<double>(now_ns - then) / 1e9; };
@@ -170,7 +185,7 @@ void PhaseWindows::close_by_limit(Ticks end, StringId limit) {
   want(false, end);
 }
 
-void PhaseWindows::close_at_exit(Ticks now) { close(now, spool::WindowEnd::kExit, 0, false); }
+void PhaseWindows::close_at_exit(Ticks now) { close(now, spool::WindowEnd::kExit, 0, is_life()); }
 
 std::int64_t PhaseWindows::next_unit() const { return spec_.ticks ? ticks_.load() : occurrences_.load(); }
 
@@ -183,8 +198,8 @@ std::string PhaseWindows::why_no_window() const {
   if (opened() != 0) return {};
   const std::int64_t seen = next_unit();
   if (occurrences_.load() == 0) {
-    return "no window of phase \"" + spec_.name + "\" was reached: no " + std::string(to_text(spec_.ranges_of.source)) +
-           " range matched \"" + spec_.ranges_of.pattern + "\"";
+    return "no window of phase \"" + spec_.name + "\" was reached: no " + ranges_of(spec_.ranges_of.source) +
+           " matched \"" + spec_.ranges_of.pattern + "\"";
   }
   const auto next = schedule_.next_recorded(0);
   return "no window of phase \"" + spec_.name + "\" was reached: " + std::to_string(seen) + " " + unit() +

@@ -40,6 +40,8 @@ class PhaseWindows {
   std::string why_no_window() const;
 
  private:
+  /// The end of the thread, or of the job, is the end of the phase.
+  bool is_life() const { return spec_.ranges_of.source == PhaseSource::kThread; }
   const char* unit() const { return spec_.ticks ? "tick" : "occurrence"; }
   std::int64_t next_unit() const;
   void occurrence_begins(Ticks at);

@@ -1,6 +1,9 @@
 #include "phases.h"
 
+#include <algorithm>
+
 #include "profshim/base/glob.h"
+#include "profshim/phase_ranges.h"
 #include "session/state.h"
 
 namespace profshim::session {
@@ -8,6 +11,11 @@ namespace {
 
 PhaseRule rule_of(const PhaseSpec::Ranges& ranges, std::uint64_t bit) {
   return {ranges.source, ranges.pattern, std::string(glob_literal_prefix(ranges.pattern)), bit};
+}
+
+void thread_begins(const char* name) {
+  const std::uint64_t phases = phases_of(name, PhaseSource::kThread);
+  if (phases != 0) phase_ranges::begin_life(phases, recorder::intern(name));
 }
 
 }  // namespace
@@ -25,7 +33,12 @@ std::vector<PhaseRule> phase_rules(const Spec& spec, const Rank& rank) {
 
 void define_phases(State& s) {
   s.phase_rules = phase_rules(s.spec, s.rank);
-  for (const PhaseRule& rule : s.phase_rules) allow_marker_prefix(rule.prefix);
+  for (const PhaseRule& rule : s.phase_rules) {
+    if (rule.api == PhaseSource::kNvtx || rule.api == PhaseSource::kTorch) allow_marker_prefix(rule.prefix);
+  }
+  s.kernel_runs = std::make_unique<KernelRuns>(s.phase_rules);
+  const auto is_of_threads = [](const PhaseRule& rule) { return rule.api == PhaseSource::kThread; };
+  if (std::any_of(s.phase_rules.begin(), s.phase_rules.end(), is_of_threads)) recorder::watch_threads(thread_begins);
   for (std::size_t i = 0; i < s.spec.phases.size(); ++i) {
     const PhaseSpec& phase = s.spec.phases[i];
     if (!is_selected(s.spec, phase, s.rank)) continue;
@@ -47,6 +60,16 @@ std::uint64_t phases_of(std::string_view text, PhaseSource api) {
     if (rule.api == api && text.starts_with(rule.prefix) && glob_match(rule.pattern, text)) phases |= rule.bit;
   }
   return phases;
+}
+
+std::vector<PhasePattern> phase_patterns(PhaseSource source) {
+  std::vector<PhasePattern> patterns;
+  if (const State* const s = live()) {
+    for (const PhaseRule& rule : s->phase_rules) {
+      if (rule.api == source) patterns.push_back({rule.pattern, rule.bit});
+    }
+  }
+  return patterns;
 }
 
 void phases_begin(std::uint64_t phases, Ticks at) {

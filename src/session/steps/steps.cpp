@@ -169,7 +169,9 @@ void on_profiler_range(bool begins, Ticks at) {
 
 void on_kernel_launch(const char* name, Ticks at) {
   State* const s = live();
-  if (s == nullptr || s->kernel_names == nullptr) return;
+  if (s == nullptr) return;
+  s->kernel_runs->launched(name, at);
+  if (s->kernel_names == nullptr) return;
   const bool follows_a_match = last_kernel_matched;
   last_kernel_matched = s->kernel_names->matches(name);
   if (last_kernel_matched && !follows_a_match) step_boundary(at, std::nullopt, recorder::intern(name));
@@ -177,12 +179,13 @@ void on_kernel_launch(const char* name, Ticks at) {
 
 void on_graph_launch() {
   State* const s = live();
-  if (s == nullptr || s->kernel_names == nullptr) return;
+  if (s == nullptr) return;
+  s->kernel_runs->launched(nullptr, ticks());
   last_kernel_matched = false;
   if (s->graph_launched.exchange(true, std::memory_order_relaxed)) return;
   recorder::problem("steps",
-                    "the kernels of CUDA graphs make no steps: CUPTI does not name them at the launch; use "
-                    "another steps.source");
+                    "the kernels of CUDA graphs make no steps and no phases: CUPTI does not name them at the launch; "
+                    "use another steps.source, and ranges for phases");
 }
 
 void step_marker_ended(Ticks at) {

@@ -29,15 +29,18 @@ KeyRow phases_row() {
     return read_phases(value, spec.phases, refusal);
   };
   auto print = [](const Spec& spec) { return phases_to_toml(spec.phases); };
-  return {"phase",
-          "list of tables",
-          "tables of name, nvtx or torch, mode, max_seconds, ranks, steps, schedule, limits",
-          "",
-          "named parts of the job ([[phase]]): ranges of NVTX or PyTorch that mark events, or have traces of their own",
-          store,
-          print,
-          {},
-          {}};
+  return {
+      "phase",
+      "list of tables",
+      "tables of name, one of nvtx, torch, symbol, python, kernel and thread, mode, max_seconds, ranks, steps, "
+      "schedule, "
+      "limits",
+      "",
+      "named parts of the job ([[phase]]), such as ranges or functions: they mark events, or have traces of their own",
+      store,
+      print,
+      {},
+      {}};
 }
 
 KeyRow include_files_row() {

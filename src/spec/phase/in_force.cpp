@@ -3,7 +3,7 @@
 
 namespace profshim {
 
-std::string_view to_text(PhaseSource source) { return source == PhaseSource::kTorch ? "torch" : "nvtx"; }
+std::string_view to_text(PhaseSource source) { return spec::kPhaseSourceKeys[static_cast<std::size_t>(source)]; }
 
 Schedule schedule_of(const Spec& spec, const PhaseSpec& phase) {
   Schedule schedule = spec.schedule;
@@ -20,6 +20,13 @@ Schedule schedule_of(const Spec& spec, const PhaseSpec& phase) {
 
 bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank) {
   return (phase.ranks ? *phase.ranks : spec.ranks.select).selects(rank);
+}
+
+bool has_phases_of(const Spec& spec, PhaseSource source) {
+  for (const PhaseSpec& phase : spec.phases) {
+    if (phase.ranges_of.source == source || (phase.ticks && phase.ticks->source == source)) return true;
+  }
+  return false;
 }
 
 }  // namespace profshim

@@ -8,6 +8,10 @@
 
 namespace profshim::spec {
 
+/// By PhaseSource.
+inline constexpr std::array<std::string_view, kPhaseSources> kPhaseSourceKeys = {"nvtx",   "torch",  "symbol",
+                                                                                "python", "kernel", "thread"};
+
 struct CycleSetting {
   std::string_view name;
   std::optional<std::int64_t> PhaseSpec::GivenSchedule::*given;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,12 @@ bool refuse(Refusal& refusal, const Value& at, std::string message, std::string 
 /// Puts the name of `value` before the message of a read_...() function.
 bool refuse_as_read(Refusal& refusal, const Value& value, std::string_view name) {
   return refuse(refusal, value, std::string(name) + " " + refusal.message, refusal.hint);
+}
+
+std::optional<PhaseSource> source_of_key(std::string_view key) {
+  const auto* const at = std::find(kPhaseSourceKeys.begin(), kPhaseSourceKeys.end(), key);
+  if (at == kPhaseSourceKeys.end()) return {};
+  return static_cast<PhaseSource>(at - kPhaseSourceKeys.begin());
 }
 
 bool unknown_key(Refusal& refusal, const Value& value, std::string_view table,
@@ -55,7 +62,7 @@ class PhaseReader {
     if (phase_.name.empty()) return refuse(refusal_, table_, "name is missing", "write name = \"rollout\"");
     if (source_ == nullptr) {
       return refuse(refusal_, table_, "the phase " + quoted(phase_.name) + " names no ranges",
-                    "write nvtx = \"rollout*\" or torch = \"rollout*\"");
+                    "write nvtx = \"rollout*\", or torch, symbol, python, kernel or thread instead of nvtx");
     }
     if (only_windows_ != nullptr && !phase_.has_windows) {
       return refuse(refusal_, *only_windows_, only_windows_->name + " has no effect with mode = \"mark\"",
@@ -68,7 +75,7 @@ class PhaseReader {
   bool read_member(const Value& member) {
     const std::string_view key = member.name;
     if (key == "name") return read_name(member);
-    if (key == "nvtx" || key == "torch") return read_source(member);
+    if (source_of_key(key)) return read_source(member);
     if (key == "mode") return read_mode(member);
     if (key == "max_seconds") return read_max_seconds(member);
     if (key == "ranks") return read_ranks(member);
@@ -85,14 +92,6 @@ class PhaseReader {
   }
 
   bool refuse_key(const Value& member) {
-    constexpr std::pair<std::string_view, const char*> kLater[] = {
-        {"symbol", "a function"}, {"kernel", "a kernel"}, {"thread", "a thread"}, {"python", "a Python function"}};
-    for (const auto& [key, what] : kLater) {
-      if (member.name != key) continue;
-      return refuse(
-          refusal_, member, std::string("a phase cannot be made from ") + what + " yet",
-          "put an NVTX range or torch.profiler.record_function around the code, and name it with nvtx or torch");
-    }
     if (member.name == "record_function")
       return refuse(refusal_, member, "a phase has no key \"record_function\"", "did you mean torch?");
     if (member.name == "capture") {
@@ -100,7 +99,8 @@ class PhaseReader {
                     "remove it; the top-level [capture] holds for all windows");
     }
     return unknown_key(refusal_, member, "a phase",
-                       {"name", "nvtx", "torch", "mode", "max_seconds", "ranks", "steps", "schedule", "limits"});
+                       {"name", "nvtx", "torch", "symbol", "python", "kernel", "thread", "mode", "max_seconds", "ranks",
+                        "steps", "schedule", "limits"});
   }
 
   bool read_word(const Value& value, std::string& text) {
@@ -125,7 +125,7 @@ class PhaseReader {
                     "a phase has one kind of range; write two phases, or remove one");
     }
     source_ = &value;
-    phase_.ranges_of.source = value.name == "torch" ? PhaseSource::kTorch : PhaseSource::kNvtx;
+    phase_.ranges_of.source = *source_of_key(value.name);
     return read_word(value, phase_.ranges_of.pattern);
   }
 
@@ -160,11 +160,12 @@ class PhaseReader {
       } else if (member.name == "source") {
         std::string source;
         if (!read_word(member, source)) return false;
-        if (source != "nvtx" && source != "torch") {
+        const std::optional<PhaseSource> known = source_of_key(source);
+        if (!known || *known == PhaseSource::kThread) {
           return refuse(refusal_, member, "steps of a phase cannot come from " + quoted(source),
-                        "allowed: nvtx, torch");
+                        "allowed: nvtx, torch, symbol, python, kernel");
         }
-        ticks.source = source == "torch" ? PhaseSource::kTorch : PhaseSource::kNvtx;
+        ticks.source = *known;
       } else {
         return unknown_key(refusal_, member, "steps of a phase", {"source", "pattern"});
       }

@@ -5,6 +5,7 @@
 #include "e2e/support/recorded_jobs.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
+#include "phase_events.h"
 
 namespace profshim::e2e {
 namespace {
@@ -13,25 +14,6 @@ constexpr const char* kPhases =
     "[[phase]]\nname = \"rollout\"\nnvtx = \"rollout*\"\n[[phase]]\nname = \"actor\"\nnvtx = \"actor_train*\"\n"
     "[[phase]]\nname = \"weight_sync\"\nnvtx = \"update_weights\"\n[[phase]]\nname = \"session\"\nnvtx = \"session\"\n";
 constexpr const char* kSteps = "[steps]\nsource = \"nvtx\"\npattern = \"rl_step*\"\n[schedule]\nsteps = [\"2-3\"]\n";
-
-/// Counts calls by phase: "session, actor > weight_sync".
-std::map<std::string, int> by_phase(const SeenTrace& trace, const std::string& name) {
-  std::map<std::string, int> counts;
-  for (const SeenEvent* event : trace.calls(name)) {
-    const auto inner = event->args.find("phase"), outer = event->args.find("outer phases");
-    ++counts[(outer == event->args.end() ? "" : outer->second + " > ") +
-             (inner == event->args.end() ? "-" : inner->second)];
-  }
-  return counts;
-}
-
-std::vector<const SeenEvent*> occurrences(const SeenTrace& trace, const std::string& phase) {
-  std::vector<const SeenEvent*> found;
-  for (const SeenEvent& event : trace.events) {
-    if (event.category == "phase" && event.name == phase) found.push_back(&event);
-  }
-  return found;
-}
 
 TEST(MarkedPhases, AreInTheArgsOfTheirEvents) {
   NEEDS_NVTX();

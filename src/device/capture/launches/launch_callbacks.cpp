@@ -140,7 +140,8 @@ void LaunchCallbacks::notify_listener(int domain, std::uint32_t callback_id, con
 }
 
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library) {
-  if (spec.steps.source == StepSource::kKernel) return LaunchCallbacks::Wanted::kKernels;
+  if (spec.steps.source == StepSource::kKernel || has_phases_of(spec, PhaseSource::kKernel))
+    return LaunchCallbacks::Wanted::kKernels;
   if (spec.steps.source == StepSource::kCudaProfilerApi && !cudart_is_a_library) {
     return LaunchCallbacks::Wanted::kProfilerRanges;
   }

@@ -59,6 +59,67 @@ TEST_F(PhaseMarksTest, EventsHaveThePhasesOfTheirThread) {
   EXPECT_EQ(phases_of(rows, "actor 1"), std::vector<std::string>{"rollout > actor"});
 }
 
+/// A call of a function that makes the phases of `bits`.
+Event call_range(Ticks begin, Ticks end, std::uint32_t bits) {
+  Event e;
+  e.hook = HookId::kPhaseRange;
+  e.flags = kPhase;
+  e.begin = begin;
+  e.end = end;
+  e.name = recorder::intern("work()");
+  e.phase.phases = bits;
+  return e;
+}
+
+TEST_F(PhaseMarksTest, CallsOfFunctionsSayWhichPhasesTheyMakeAndAreNoEventsOfTheirThread) {
+  commit(call_range(2000, 3000, 2));
+  commit(call_range(3000, 4000, 3));
+  commit(call_range(4000, 5000, 1u << 30));  // no such phase
+  for (const Ticks at : {2100, 3100, 4100}) call(at);
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  EXPECT_EQ(phases_of(rows, "MPI_Barrier"), (std::vector<std::string>{"actor", "rollout > actor", "-"}));
+  for (const Row& row : rows) EXPECT_NE(row.name, "work()");
+}
+
+TEST_F(PhaseMarksTest, ARangeInsideARangeOfItsPhaseIsNoOccurrence) {
+  commit(range(2000, 4000, "rollout 1"));
+  commit(range(2100, 3000, "rollout inside"));
+  commit(range(4000, 4500, "rollout 2"));
+  for (const Ticks at : {2200, 3500}) call(at);
+  close();
+
+  const std::vector<Row> rows = this->rows();
+
+  const auto is_occurrence = [](const Row& row) { return row.category == "phase"; };
+  EXPECT_EQ(std::count_if(rows.begin(), rows.end(), is_occurrence), 2);
+  EXPECT_EQ(phases_of(rows, "MPI_Barrier"), (std::vector<std::string>{"rollout", "rollout"}));
+}
+
+TEST_F(PhaseMarksTest, ThePartsOfAGeneratorAreMarkedAndTheEndOfAThreadIsTheEndOfItsPhase) {
+  commit(call_range(2000, 2100, 1));
+  Event resumed = call_range(2200, 2300, 1);
+  resumed.phase.resumed = 1;
+  commit(resumed);
+  Event* const life = recorder::open_call(*recorder::this_thread());
+  *life = call_range(0, 0, 1);
+  life->phase.is_life = 1;
+  life->begin = 2400;
+  recorder::close_window(*window_, 9000, 0, spool::WindowEnd::kExit, 0);
+
+  std::vector<std::string> seen;
+  for (const Row& row : rows()) {
+    if (row.category != "phase") continue;
+    seen.push_back(row.name + (row.args.count("resumed") != 0 ? " resumed" : "") +
+                   (row.args.count("unclosed") != 0 ? " unclosed" : ""));
+  }
+  recorder::discard(*recorder::this_thread(), *life);
+
+  EXPECT_EQ(seen, (std::vector<std::string>{"rollout", "rollout resumed", "rollout"}));
+}
+
 /// Commits events of PyTorch on a thread of its own.
 void on_other_thread(const std::vector<std::tuple<HookId, Ticks, Ticks, const char*>>& events) {
   std::thread([&] {

@@ -30,6 +30,16 @@ TEST(PhaseSpec, HasTheSettingsOfItsTable) {
   EXPECT_EQ(loaded.spec.phases[1].ranges_of.source, PhaseSource::kTorch);
 }
 
+TEST(PhaseSpec, HasOneKindOfRanges) {
+  for (const std::string key : {"nvtx", "torch", "symbol", "python", "kernel", "thread"}) {
+    const LoadedSpec loaded = load("[[phase]]\nname = \"a\"\n" + key + " = \"x*\"\n");
+    ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+    EXPECT_EQ(to_text(loaded.spec.phases[0].ranges_of.source), key);
+    EXPECT_TRUE(has_phases_of(loaded.spec, loaded.spec.phases[0].ranges_of.source));
+    EXPECT_NE(loaded.spec.to_toml().find(key + " = \"x*\""), std::string::npos);
+  }
+}
+
 TEST(PhaseSpec, OwnRanksReplaceThoseOfTheTopLevel) {
   const LoadedSpec loaded = load(
       "[ranks]\nselect = \"1\"\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nranks = \"3\"\n[[phase]]\nname = \"b\"\nnvtx = "
@@ -94,7 +104,9 @@ TEST(PhaseSpec, RefusalsSayWhereAndWhatToDo) {
   const std::pair<const char*, const char*> cases[] = {
       {"[[phase]]\nnvtx = \"a\"\n", "s.toml:2:1: phase: name is missing; write name = \"rollout\""},
       {"[[phase]]\nname = \"a\"\n",
-       "s.toml:2:1: phase: the phase \"a\" names no ranges; write nvtx = \"rollout*\" or torch = \"rollout*\""},
+       "s.toml:2:1: phase: the phase \"a\" names no ranges; write nvtx = \"rollout*\", or torch, symbol, python, "
+       "kernel or "
+       "thread instead of nvtx"},
       {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\ntorch = \"a\"\n",
        "s.toml:5:9: phase: torch cannot be given together with nvtx; a phase has one kind of range; write two phases, "
        "or "
@@ -103,9 +115,10 @@ TEST(PhaseSpec, RefusalsSayWhereAndWhatToDo) {
        "s.toml:5:8: phase: unknown mode \"both\"; allowed: mark, window"},
       {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmax_secnds = 1\n",
        "s.toml:5:14: phase: a phase has no key \"max_secnds\"; did you mean max_seconds?"},
-      {"[[phase]]\nname = \"a\"\nkernel = \"a\"\n",
-       "s.toml:4:10: phase: a phase cannot be made from a kernel yet; put an NVTX range or "
-       "torch.profiler.record_function around the code, and name it with nvtx or torch"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\nsteps = { source = \"thread\", pattern = \"b\" "
+       "}\n",
+       "s.toml:6:20: phase: steps of a phase cannot come from \"thread\"; allowed: nvtx, torch, symbol, python, "
+       "kernel"},
       {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\n[[phase]]\nname = \"a\"\nnvtx = \"b\"\n",
        "s.toml:5:1: phase: two phases have the name \"a\"; rename one of them"},
       {"[phase]\nname = \"a\"\n", "s.toml:2:1: phase: must be a list of tables, not a table; write [[phase]]"},

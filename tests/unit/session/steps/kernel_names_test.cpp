@@ -1,4 +1,4 @@
-#include "session/write/kernel_names.h"
+#include "session/steps/kernel_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,31 @@
+// Phases and ticks that are runs of launches ([[phase]] kernel = "*softmax*"): a run begins with a launch whose kernel
+// matches, and ends where the same thread launches another kernel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "phases.h"
+#include "profshim/event.h"
+#include "session/steps/kernel_names.h"
+
+namespace profshim::session {
+
+class KernelRuns {
+ public:
+  /// Uses the rules of PhaseSource::kKernel.
+  explicit KernelRuns(const std::vector<PhaseRule>& rules);
+  bool any() const { return !rules_.empty(); }
+  /// Call on the launching thread. `name`: mangled; null = a CUDA graph, whose kernels are unknown.
+  void launched(const char* name, Ticks at);
+
+ private:
+  struct Rule {
+    std::unique_ptr<KernelNames> names;
+    std::uint64_t bit;
+  };
+  std::vector<Rule> rules_;
+};
+
+}  // namespace profshim::session
