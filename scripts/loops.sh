@@ -52,6 +52,7 @@ row() { # FILE: prints a row; adds to the counts
     { echo "| $(basename "$file") | the job failed | | $steps | | no |"; wrong=$((wrong + 1)); return; }
   line=$(grep -m 1 '^profshim: rank 0: ' "$log")
   found=$(sed -n 's/.*; steps from \(.*\), \([0-9]*\) seen.*/\1/p' <<<"$line")
+  case $line in *'no loop found'*) found='no loop found' ;; esac
   seen=$(sed -n 's/.* \([0-9]*\) \(steps \)*seen.*/\1/p' <<<"$line")
   confidence=$(sed -n 's/.*confidence \([a-z]*\).*/\1/p' <<<"$line")
   if [ -n "$seen" ] && [ $((seen - steps)) -le 1 ] && [ $((steps - seen)) -le 1 ]; then right=yes; good=$((good + 1)); else
