@@ -52,6 +52,8 @@ void flush();
 
 /// Returns null unless this process is recording. The spec is never destroyed.
 const Spec* spec();
+/// True if windows of steps or phases show the inputs of PyTorch's operators.
+bool may_show_inputs();
 
 /// Call before activate(), on any thread, for an operator or range of PyTorch that may turn out to make the steps: the
 /// first recorded step then has the right number.

@@ -81,6 +81,16 @@ struct CheckRule {
   int line = 0;
 };
 
+/// The keys of [capture] that a phase may have, too.
+struct Detail {
+  bool record_shapes = false;
+  bool with_flops = false;
+  bool with_stack = false;
+  bool native_stack = false;
+  std::int64_t stack_every = 1;
+  std::int64_t stack_depth = 32;
+};
+
 /// The kind of ranges that make a phase or its ticks.
 enum class PhaseSource : std::uint8_t {
   kNvtx,    // ranges of NVTX
@@ -115,13 +125,18 @@ struct PhaseSpec {
   double max_seconds = 0;    // 0 = no limit
   std::optional<RankExpression> ranks;
   std::optional<Ranges> ticks;  // phase.steps: the schedule counts these instead of occurrences
+  struct GivenDetail {
+    std::optional<bool> record_shapes, with_flops, with_stack, native_stack;
+    std::optional<std::int64_t> stack_every, stack_depth;
+  };
   GivenSchedule schedule;
   Limits limits;
+  GivenDetail capture;
 };
 inline constexpr std::size_t kMostPhases = 32;
 
 /// src/spec/keys/table.cpp describes each key.
-struct Spec {
+struct Spec : Detail {
   struct {
     bool enable = true;
     std::string run_name;
@@ -158,12 +173,6 @@ struct Spec {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
   bool profile_memory = false;
-  bool record_shapes = false;
-  bool with_flops = false;
-  bool with_stack = false;
-  bool native_stack = false;
-  std::int64_t stack_every = 1;
-  std::int64_t stack_depth = 32;
   bool fold_polls = true;  // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;
   bool nccl_profiler = false;
@@ -206,6 +215,8 @@ struct Spec {
 
 /// The schedule in force of a phase. A cycle and a list of steps replace each other.
 Schedule schedule_of(const Spec& spec, const PhaseSpec& phase);
+/// The detail of events in the windows of a phase.
+Detail detail_of(const Spec& spec, const PhaseSpec& phase);
 bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank);
 /// True if the ranges of a phase, or its ticks, are of this kind.
 bool has_phases_of(const Spec& spec, PhaseSource source);

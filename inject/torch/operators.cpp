@@ -213,7 +213,7 @@ std::uint64_t add_observer() {
   callback.start = on_begin<scope>;
   callback.end = on_end<scope>;
   callback.scopes[static_cast<int>(scope)] = true;
-  callback.needs_inputs = recorder::mode_has(kTorchInputs) && known_layout() != nullptr;
+  callback.needs_inputs = session::may_show_inputs() && known_layout() != nullptr;
   return add_callback(callback);
 }
 

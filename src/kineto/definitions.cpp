@@ -78,6 +78,9 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
     case Kind::kPhase:
       add_phase(view, d, name);
       break;
+    case Kind::kDetail:
+      details_[d.id] = d.v[0];
+      break;
     case Kind::kDevice:  // DeviceArgs reads these
     case Kind::kNone:
       break;
@@ -120,6 +123,11 @@ void Definitions::add_json_member(std::string_view key, std::string_view json) {
   } else {
     json_members_[at->second].json = json;
   }
+}
+
+std::int64_t Definitions::detail_of_windows(std::uint32_t phase) const {
+  const auto at = details_.find(phase);
+  return at != details_.end() ? at->second : 0;
 }
 
 const Communicator* Definitions::communicator(std::uint32_t id) const {

@@ -53,6 +53,8 @@ class Definitions {
   std::string_view stream_name(std::uint32_t device, std::uint32_t stream) const;
   const std::map<std::uint32_t, Communicator>& communicators() const { return communicators_; }
   const std::vector<Module>& modules() const { return modules_; }
+  /// Returns the spool::DetailBits that windows of a phase show; 0 = of steps.
+  std::int64_t detail_of_windows(std::uint32_t phase) const;
   const std::vector<Phase>& phases() const { return phases_; }
   struct Problem {
     std::string_view source, sentence;
@@ -84,6 +86,7 @@ class Definitions {
   Names datatypes_, reductions_, domains_, categories_, thread_names_, stream_names_;
   std::vector<Module> modules_;
   std::vector<Phase> phases_;
+  std::map<std::uint32_t, std::int64_t> details_;
   std::vector<Problem> problems_;
   std::set<std::pair<std::string_view, std::string_view>> known_problems_;
   std::vector<JsonMember> json_members_;

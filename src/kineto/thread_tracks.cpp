@@ -40,7 +40,7 @@ void write_with_id(TraceWriter& out, TraceEvent& e, std::uint64_t id) {
 ThreadTracks::ThreadTracks(const WindowEvents& window, CallStacks& stacks, DeviceTracks& device_tracks)
     : window_(window),
       device_tracks_(device_tracks),
-      event_args_(window.definitions, window.view, window.clock.ticks_per_ns(), stacks),
+      event_args_(window.definitions, window.view, window.clock.ticks_per_ns(), stacks, window.detail),
       nccl_args_(window.definitions, window.view.header().rank),
       torch_comms_args_(window.definitions, window.view),
       next_torch_id_(window.first_torch_id()) {}

@@ -176,6 +176,12 @@ void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& 
   if (options.overhead_percent >= 0) out.emplace_back(ours::kOverheadPercent, number(options.overhead_percent));
   if (options.stall_us >= 0) out.emplace_back(ours::kStallUs, number(options.stall_us));
   if (options.cpu) out.emplace_back(ours::cpu::kKey, cpu_json(*options.cpu));
+  constexpr std::int64_t kAnyStack = spool::kPythonStack | spool::kNativeStack;
+  for (const auto& [key, bits] : {std::pair{schema::top::kRecordShapes, std::int64_t{spool::kShapes}},
+                                  std::pair{schema::top::kWithFlops, std::int64_t{spool::kFlops}},
+                                  std::pair{schema::top::kWithStack, kAnyStack}}) {
+    if ((window.detail & bits) != 0) out.emplace_back(std::string(key), "1");
+  }
   for (const Definitions::JsonMember& member : window.definitions.json_members())
     out.emplace_back(std::string(member.key), std::string(member.json));
   out.emplace_back(ours::kSpec, text(view.string(h.spec, spool::kMaxText)));

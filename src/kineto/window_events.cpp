@@ -35,6 +35,7 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
     ended_by = window.ended_by.load(std::memory_order_acquire);
     limit = view.string(window.limit_reason);
   }
+  detail = definitions.detail_of_windows(window.phase);
   read_steps();
   summary.complete = ended_by != spool::WindowEnd::kNone && window.complete != 0;
   if (window.phase != 0) {

@@ -47,6 +47,7 @@ class WindowEvents {
   spool::WindowEnd ended_by = spool::WindowEnd::kNone;
   std::string limit;
   Definitions definitions;
+  std::int64_t detail = 0;  // spool::DetailBits
   ClockMap clock;
   WindowSteps steps;
   std::map<std::int64_t, ThreadEvents> threads;  // key: tid, or kRawThreads + n

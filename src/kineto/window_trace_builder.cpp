@@ -66,7 +66,7 @@ void write_window_end(TraceWriter& out, const WindowEvents& window) {
 
 struct WindowTraceBuilder::Impl {
   Impl(const spool::View& view, std::uint64_t window_number, const WindowTraceOptions& given)
-      : options(given), window(view, window_number, given), stacks(view, window.definitions) {}
+      : options(given), window(view, window_number, given), stacks(view, window.definitions, window.detail) {}
 
   void name_stacks() {
     if (window.definitions.modules().empty()) return;
@@ -97,6 +97,7 @@ bool WindowTraceBuilder::empty() const {
 }
 
 bool WindowTraceBuilder::has_stacks() const {
+  if ((impl_->window.detail & (spool::kPythonStack | spool::kNativeStack)) == 0) return false;
   return std::any_of(impl_->window.threads.begin(), impl_->window.threads.end(), [](const auto& thread) {
     const auto& events = thread.second.events;
     return std::any_of(events.begin(), events.end(), [](const Event* e) { return stack_of(*e) != 0; });

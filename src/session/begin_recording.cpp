@@ -155,7 +155,6 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.activities.nccl) bits |= recorder::kNccl;
   if (spec.activities.cuda) bits |= recorder::kCuda;
   if (spec.activities.cpu) bits |= recorder::kTorch;
-  if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
   if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
   if (!spec.steps.epoch.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;

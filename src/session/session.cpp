@@ -17,8 +17,8 @@
 #include "participation.h"
 #include "profshim/base/command_line.h"
 #include "profshim/base/signal_guard.h"
-#include "profshim/call_stack.h"
 #include "profshim/device.h"
+#include "session/phases/detail.h"
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"
 #include "session/steps/window_control.h"
@@ -139,9 +139,8 @@ void activate(const Rank& rank, Ticks began) {
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
-    const bool stacks = (s->spec.with_stack || s->spec.native_stack) && call_stack::prepare(s->spec);
-    recorder::set_mode(
-        mode_bits(s->spec) | s->rule.load()->mode_bits() | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
+    prepare_detail(*s);
+    recorder::set_mode(mode_bits(s->spec) | s->rule.load()->mode_bits(), 0);
     if (s->finder != nullptr) {
       s->finder->begin();
     } else if (s->rule.load()->at_end) {
@@ -231,6 +230,14 @@ void call_every_tick(void (*function)()) {
     void (*none)() = nullptr;
     if (slot.compare_exchange_strong(none, function)) return;
   }
+}
+
+bool may_show_inputs() {
+  const State* const s = live();
+  if (s == nullptr) return false;
+  const auto shows = [](const Detail& detail) { return detail.record_shapes || detail.with_flops; };
+  return shows(s->spec) || std::any_of(s->phase_windows.begin(), s->phase_windows.end(),
+                                       [&](const auto& phase) { return phase != nullptr && shows(phase->detail()); });
 }
 
 const Spec* spec() {

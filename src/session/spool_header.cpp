@@ -16,12 +16,7 @@ namespace profshim::session {
 void add_spec_metadata(const State& s) {
   recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
   // PyTorch's profiler, too, omits settings that are off.
-  for (const auto& [key, on] : {std::pair{schema::top::kRecordShapes, s.spec.record_shapes},
-                                std::pair{schema::top::kWithFlops, s.spec.with_flops},
-                                std::pair{schema::top::kWithStack, s.spec.with_stack || s.spec.native_stack},
-                                std::pair{schema::top::kProfileMemory, s.spec.profile_memory}}) {
-    if (on) recorder::add_metadata(key, "1");
-  }
+  if (s.spec.profile_memory) recorder::add_metadata(schema::top::kProfileMemory, "1");
   namespace recorded = schema::ours::recorded;
   const auto& a = s.spec.activities;
   JsonWriter json;

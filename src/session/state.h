@@ -93,6 +93,8 @@ struct State {
   std::vector<PhaseRule> phase_rules;
   std::unique_ptr<KernelRuns> kernel_runs;
   std::vector<std::unique_ptr<PhaseWindows>> phase_windows;
+  std::mutex detail_mutex;       // see update_detail()
+  bool can_take_stacks = false;  // constant once the session is live
   bool records_steps = true;            // false: only phases select this rank
   std::atomic<bool> steps_want{false};  // the schedule of steps, or the search for steps, wants the recording
   std::atomic<int> phases_wanting{0};   // phases that want the recording

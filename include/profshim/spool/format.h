@@ -75,7 +75,10 @@ enum class DefinitionKind : std::uint32_t {
             // of the file's first byte}
   kPhase,   // id = its place in the spec, from 1; name; text = pattern of its ranges; v = {source (PhaseSource),
             // max_seconds in nanoseconds or 0}
+  kDetail,  // id = of the phase that has the windows, 0 = windows of steps; v = {DetailBits}
 };
+/// The detail that a window shows: see Detail.
+enum DetailBits : std::int64_t { kShapes = 1, kFlops = 2, kPythonStack = 4, kNativeStack = 8 };
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
 struct Definition {

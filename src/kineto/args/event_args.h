@@ -21,13 +21,10 @@ class CallStacks;
 /// Returned args are valid until of() is called again.
 class EventArgs {
  public:
-  EventArgs(const Definitions& definitions, const spool::View& view, double ticks_per_ns, CallStacks& stacks)
-      : definitions_(definitions),
-        view_(view),
-        ticks_per_ns_(ticks_per_ns),
-        shows_inputs_(definitions.has_json_member(schema::top::kRecordShapes)),
-        shows_flops_(definitions.has_json_member(schema::top::kWithFlops)),
-        stacks_(stacks) {}
+  /// `detail`: spool::DetailBits of the window.
+  EventArgs(const Definitions& definitions, const spool::View& view, double ticks_per_ns, CallStacks& stacks,
+            std::int64_t detail)
+      : definitions_(definitions), view_(view), ticks_per_ns_(ticks_per_ns), detail_(detail), stacks_(stacks) {}
   /// `second`: the second half (kContinuation) of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);
 
@@ -47,11 +44,12 @@ class EventArgs {
   void add_cuda_call(const Event& event);
   void add_extended(StringId id);
   void add_stack(StringId stack);
+  bool shows(spool::DetailBits bit) const { return (detail_ & bit) != 0; }
   bool is_json(StringId id, std::string_view text);
   const Definitions& definitions_;
   const spool::View& view_;
   double ticks_per_ns_;
-  bool shows_inputs_, shows_flops_;
+  std::int64_t detail_;
   CallStacks& stacks_;
   std::string stack_, native_stack_;
   ArgList<24> args_;

@@ -14,7 +14,7 @@ void EventArgs::add_json(std::string_view key, StringId id) {
 
 void EventArgs::add_torch(const TorchArgs& torch) {
   if (torch.sequence != kNoSequence) add(arg::kSequenceNumber, torch.sequence);
-  if (shows_inputs_) {
+  if (shows(spool::kShapes)) {
     add_json(arg::kConcreteInputs, torch.values);
     add_json(arg::kInputType, torch.types);
     add_json(arg::kInputStrides, torch.strides);
@@ -35,7 +35,7 @@ void EventArgs::add_rpc(const Event& event) {
 }
 
 void EventArgs::add_flops(const Event& event) {
-  if (!shows_flops_ || event.torch.dims == 0) return;
+  if (!shows(spool::kFlops) || event.torch.dims == 0) return;
   const auto [at, is_new] = flops_.try_emplace({event.name, event.torch.dims, event.torch.values});
   if (is_new) {
     at->second = torch_flops(view_.string(event.name), view_.string(event.torch.dims, spool::kMaxText),

@@ -40,7 +40,10 @@ CallStacks::Content CallStacks::content_of(StringId stack) const {
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::size_t python = header.python * sizeof(StringId), native = header.native * sizeof(std::uint64_t);
   if (bytes.size() != sizeof header + python + native) return {};
-  return {bytes.substr(sizeof header, python), bytes.substr(sizeof header + python)};
+  Content content;
+  if ((detail_ & spool::kPythonStack) != 0) content.python = bytes.substr(sizeof header, python);
+  if ((detail_ & spool::kNativeStack) != 0) content.native = bytes.substr(sizeof header + python);
+  return content;
 }
 
 void CallStacks::add(StringId stack) {

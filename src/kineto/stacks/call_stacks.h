@@ -18,7 +18,9 @@ StringId stack_of(const Event& event);
 
 class CallStacks {
  public:
-  CallStacks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
+  /// `detail`: spool::DetailBits; other kinds of frames are left out.
+  CallStacks(const spool::View& view, const Definitions& definitions, std::int64_t detail)
+      : view_(view), definitions_(definitions), detail_(detail) {}
 
   /// Add all stacks first: each name_addresses() reads the symbols of all files with unnamed frames.
   void add(StringId stack);
@@ -37,6 +39,7 @@ class CallStacks {
   std::string_view name_of(std::uint64_t address);
   const spool::View& view_;
   const Definitions& definitions_;
+  std::int64_t detail_;
   std::unordered_set<StringId> known_;
   std::unordered_map<std::uint64_t, std::string> names_;
   Frames frames_;

@@ -1,6 +1,7 @@
 #include "profshim/call_stack.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -15,9 +16,11 @@ namespace profshim::call_stack {
 namespace {
 
 // prepare() sets these before mode bit kStacks lets threads read them.
-constinit bool takes_python = false, takes_native = false;
-constinit std::size_t depth = 0;
-constinit std::uint32_t every = 1;
+constinit bool can_take_python = false, can_take_native = false;
+// In force.
+constinit std::atomic<bool> takes_python{false}, takes_native{false};
+constinit std::atomic<std::size_t> depth{0};
+constinit std::atomic<std::uint32_t> every{1};
 
 bool is_collective(std::string_view name) {
   return name.starts_with(schema::name::kC10dStart) || name.starts_with("nccl:") ||
@@ -26,28 +29,37 @@ bool is_collective(std::string_view name) {
 
 }  // namespace
 
-bool prepare(const Spec& spec) {
+bool prepare(const Detail& detail) {
   std::string why_not;
-  takes_python = spec.with_stack && recorder::python_frames::prepare(why_not);
-  if (spec.with_stack && !takes_python) recorder::problem("stacks", "Python stacks are not recorded: " + why_not);
-  takes_native = spec.native_stack && recorder::native_frames::prepare(why_not);
-  if (spec.native_stack && !takes_native) recorder::problem("stacks", "native stacks are not recorded: " + why_not);
+  can_take_python = detail.with_stack && recorder::python_frames::prepare(why_not);
+  if (detail.with_stack && !can_take_python) recorder::problem("stacks", "Python stacks are not recorded: " + why_not);
+  can_take_native = detail.native_stack && recorder::native_frames::prepare(why_not);
+  if (detail.native_stack && !can_take_native)
+    recorder::problem("stacks", "native stacks are not recorded: " + why_not);
   define_modules();  // not only at the end: the process may be killed
-  depth = std::min<std::size_t>(static_cast<std::size_t>(spec.stack_depth), kMostFrames);
-  every = static_cast<std::uint32_t>(std::min<std::int64_t>(spec.stack_every, 1 << 30));
-  return takes_python || takes_native;
+  return can_take_python || can_take_native;
+}
+
+void choose(const Detail& detail) {
+  takes_python = detail.with_stack && can_take_python;
+  takes_native = detail.native_stack && can_take_native;
+  depth = std::min<std::size_t>(static_cast<std::size_t>(detail.stack_depth), kMostFrames);
+  every = static_cast<std::uint32_t>(std::min<std::int64_t>(detail.stack_every, 1 << 30));
 }
 
 void define_modules() {
-  if (takes_native) recorder::native_frames::define_modules();
+  if (can_take_native) recorder::native_frames::define_modules();
 }
 
 StringId capture() {
   StringId python[kMostFrames];
   std::uint64_t native[kMostFrames];
-  const std::size_t pythons = takes_python ? recorder::python_frames::take(python, depth) : 0;
+  const std::size_t frames = depth.load(std::memory_order_relaxed);
+  const bool wants_python = takes_python.load(std::memory_order_relaxed);
+  const bool wants_native = takes_native.load(std::memory_order_relaxed);
+  const std::size_t pythons = wants_python ? recorder::python_frames::take(python, frames) : 0;
   const int saved_errno = errno;  // libunwind may read files, which sets errno
-  const std::size_t natives = takes_native ? recorder::native_frames::take(native, depth) : 0;
+  const std::size_t natives = wants_native ? recorder::native_frames::take(native, frames) : 0;
   errno = saved_errno;
   if (pythons + natives == 0) return 0;
   const Header header{static_cast<std::uint16_t>(pythons), static_cast<std::uint16_t>(natives)};
@@ -64,7 +76,8 @@ StringId capture() {
 }
 
 StringId capture_operator(spool::Thread& thread, const char* name) {
-  const bool its_turn = every != 0 && thread.operators++ % every == 0;
+  const std::uint32_t nth = every.load(std::memory_order_relaxed);
+  const bool its_turn = nth != 0 && thread.operators++ % nth == 0;
   return its_turn || is_collective(name) ? capture() : 0;
 }
 

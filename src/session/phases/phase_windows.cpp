@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "detail.h"
 #include "session/state.h"
 #include "session/steps/window_control.h"
 
@@ -37,6 +38,7 @@ PhaseWindows::PhaseWindows(State& state, std::size_t index)
       spec_(state.spec.phases[index]),
       id_(static_cast<std::uint32_t>(index + 1)),
       schedule_(schedule_of(state.spec, spec_)),
+      detail_(detail_of(state.spec, spec_)),
       window_seconds_(spec_.limits.window_seconds.value_or(state.spec.limits.window_seconds)),
       limit_phase_(recorder::intern("phase.max_seconds")) {}
 
@@ -144,6 +146,7 @@ void PhaseWindows::close(Ticks at, spool::WindowEnd why, StringId limit, bool co
 
 void PhaseWindows::want(bool recording, Ticks at, bool is_near) {
   const bool before = wants_.exchange(recording);
+  if (before != recording) update_detail(s_);
   if (recording) {
     if (!before) s_.phases_wanting.fetch_add(1);
     recorder::set_mode(recorder::kArmed, 0);

@@ -32,6 +32,8 @@ class PhaseWindows {
   /// Call when the job ends.
   void close_at_exit(Ticks now);
 
+  bool wants() const { return wants_.load(); }
+  const Detail& detail() const { return detail_; }
   bool is_open() const { return window_.load() != nullptr; }
   /// True if no later window opens.
   bool is_over() const;
@@ -57,6 +59,7 @@ class PhaseWindows {
   const PhaseSpec& spec_;
   const std::uint32_t id_;
   const Schedule schedule_;
+  const Detail detail_;
   const double window_seconds_;
   const StringId limit_phase_;
 

@@ -34,7 +34,7 @@ KeyRow phases_row() {
       "list of tables",
       "tables of name, one of nvtx, torch, symbol, python, kernel and thread, mode, max_seconds, ranks, steps, "
       "schedule, "
-      "limits",
+      "limits, capture",
       "",
       "named parts of the job ([[phase]]), such as ranges or functions: they mark events, or have traces of their own",
       store,

@@ -95,11 +95,11 @@ std::vector<KeyRow> process_keys() {
       texts_row(
           "process.exclude", "list of patterns", [](Spec& s) -> std::vector<std::string>& { return s.process.exclude; },
           "programs that match one of these patterns do not record"),
-      with_short_forms(
-          text_row(
-              "process.role", "text", [](Spec& s) -> std::string& { return s.process.role; },
-              "role of this process in the job, for names, traces and ranks.select; empty = the class of an actor of Ray"),
-          "PROFSHIM_ROLE"),
+      with_short_forms(text_row(
+                           "process.role", "text", [](Spec& s) -> std::string& { return s.process.role; },
+                           "role of this process in the job, for names, traces and ranks.select; empty = the class of "
+                           "an actor of Ray"),
+                       "PROFSHIM_ROLE"),
   };
 }
 

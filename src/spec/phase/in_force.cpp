@@ -18,6 +18,17 @@ Schedule schedule_of(const Spec& spec, const PhaseSpec& phase) {
   return schedule;
 }
 
+Detail detail_of(const Spec& spec, const PhaseSpec& phase) {
+  Detail detail = spec;
+  for (const auto& setting : spec::kDetailFlags) {
+    if (phase.capture.*setting.given) detail.*setting.top = *(phase.capture.*setting.given);
+  }
+  for (const auto& setting : spec::kDetailNumbers) {
+    if (phase.capture.*setting.given) detail.*setting.top = *(phase.capture.*setting.given);
+  }
+  return detail;
+}
+
 bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank) {
   return (phase.ranks ? *phase.ranks : spec.ranks.select).selects(rank);
 }

@@ -10,7 +10,7 @@ namespace profshim::spec {
 
 /// By PhaseSource.
 inline constexpr std::array<std::string_view, kPhaseSources> kPhaseSourceKeys = {"nvtx",   "torch",  "symbol",
-                                                                                "python", "kernel", "thread"};
+                                                                                 "python", "kernel", "thread"};
 
 struct CycleSetting {
   std::string_view name;
@@ -24,6 +24,23 @@ inline constexpr std::array kCycleSettings = {
     CycleSetting{"active", &PhaseSpec::GivenSchedule::active, &Schedule::active},
     CycleSetting{"repeat", &PhaseSpec::GivenSchedule::repeat, &Schedule::repeat},
     CycleSetting{"skip_first_wait", &PhaseSpec::GivenSchedule::skip_first_wait, &Schedule::skip_first_wait},
+};
+
+template <class T>
+struct DetailSetting {
+  std::string_view name;
+  std::optional<T> PhaseSpec::GivenDetail::*given;
+  T Detail::*top;
+};
+inline constexpr std::array kDetailFlags = {
+    DetailSetting<bool>{"record_shapes", &PhaseSpec::GivenDetail::record_shapes, &Detail::record_shapes},
+    DetailSetting<bool>{"with_flops", &PhaseSpec::GivenDetail::with_flops, &Detail::with_flops},
+    DetailSetting<bool>{"with_stack", &PhaseSpec::GivenDetail::with_stack, &Detail::with_stack},
+    DetailSetting<bool>{"native_stack", &PhaseSpec::GivenDetail::native_stack, &Detail::native_stack},
+};
+inline constexpr std::array kDetailNumbers = {
+    DetailSetting<std::int64_t>{"stack_every", &PhaseSpec::GivenDetail::stack_every, &Detail::stack_every},
+    DetailSetting<std::int64_t>{"stack_depth", &PhaseSpec::GivenDetail::stack_depth, &Detail::stack_depth},
 };
 
 inline bool gives_cycle(const PhaseSpec::GivenSchedule& schedule) {

@@ -39,6 +39,17 @@ Table schedule_table(const PhaseSpec::GivenSchedule& schedule) {
   return table;
 }
 
+Table capture_table(const PhaseSpec::GivenDetail& capture) {
+  Table table;
+  for (const auto& setting : kDetailFlags) {
+    if (const auto& given = capture.*setting.given) table.add(setting.name, *given ? "true" : "false");
+  }
+  for (const auto& setting : kDetailNumbers) {
+    if (const auto& given = capture.*setting.given) table.add(setting.name, std::to_string(*given));
+  }
+  return table;
+}
+
 Table phase_table(const PhaseSpec& phase) {
   Table table;
   table.add("name", toml_string(phase.name));
@@ -57,6 +68,7 @@ Table phase_table(const PhaseSpec& phase) {
   if (phase.limits.window_seconds) limits.add("window_seconds", number_text(*phase.limits.window_seconds));
   if (phase.limits.total_traces) limits.add("total_traces", std::to_string(*phase.limits.total_traces));
   table.add_table("limits", limits);
+  table.add_table("capture", capture_table(phase.capture));
   return table;
 }
 

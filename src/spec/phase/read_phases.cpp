@@ -79,13 +79,14 @@ class PhaseReader {
     if (key == "mode") return read_mode(member);
     if (key == "max_seconds") return read_max_seconds(member);
     if (key == "ranks") return read_ranks(member);
-    if (key == "steps" || key == "schedule" || key == "limits") {
+    if (key == "steps" || key == "schedule" || key == "limits" || key == "capture") {
       if (member.kind != Value::Kind::kTable) {
         return refuse(refusal_, member,
                       std::string(key) + " must be a table, not " + std::string(describe_kind(member)),
                       "write " + std::string(key) + " = { ... }");
       }
       if (only_windows_ == nullptr) only_windows_ = &member;
+      if (key == "capture") return read_capture(member);
       return key == "steps" ? read_ticks(member) : key == "schedule" ? read_schedule(member) : read_limits(member);
     }
     return refuse_key(member);
@@ -94,13 +95,9 @@ class PhaseReader {
   bool refuse_key(const Value& member) {
     if (member.name == "record_function")
       return refuse(refusal_, member, "a phase has no key \"record_function\"", "did you mean torch?");
-    if (member.name == "capture") {
-      return refuse(refusal_, member, "a phase cannot have its own capture yet",
-                    "remove it; the top-level [capture] holds for all windows");
-    }
     return unknown_key(refusal_, member, "a phase",
                        {"name", "nvtx", "torch", "symbol", "python", "kernel", "thread", "mode", "max_seconds", "ranks",
-                        "steps", "schedule", "limits"});
+                        "steps", "schedule", "limits", "capture"});
   }
 
   bool read_word(const Value& value, std::string& text) {
@@ -208,6 +205,36 @@ class PhaseReader {
       if (!read_as_top_level(member, "limits", scratch, refusal_)) return false;
       if (member.name == "window_seconds") phase_.limits.window_seconds = scratch.limits.window_seconds;
       if (member.name == "total_traces") phase_.limits.total_traces = scratch.limits.total_traces;
+    }
+    return true;
+  }
+
+  /// Returns false if no setting of `settings` has this name. `is_read`: the value could be read.
+  template <class Settings>
+  bool read_detail(const Value& member, const Settings& settings, bool& is_read) {
+    for (const auto& setting : settings) {
+      if (setting.name != member.name) continue;
+      Spec scratch;
+      is_read = read_as_top_level(member, "capture", scratch, refusal_);
+      if (is_read) phase_.capture.*setting.given = scratch.*setting.top;
+      return true;
+    }
+    return false;
+  }
+
+  bool read_capture(const Value& table) {
+    for (const Value& member : table.items) {
+      bool is_read = false;
+      if (read_detail(member, kDetailFlags, is_read) || read_detail(member, kDetailNumbers, is_read)) {
+        if (!is_read) return false;
+        continue;
+      }
+      if (find_row("capture." + member.name) != nullptr) {
+        return refuse(refusal_, member, "a phase cannot have its own capture." + member.name,
+                      "set it in the top-level [capture]");
+      }
+      return unknown_key(refusal_, member, "capture of a phase",
+                         {"record_shapes", "with_flops", "with_stack", "native_stack", "stack_every", "stack_depth"});
     }
     return true;
   }

@@ -161,6 +161,58 @@ schedule = { skip_first = 4, warmup = 0, active = 2, repeat = 1 }
   EXPECT_EQ(traces.at("step").calls("aten::linear").size(), 20u + 4 + 4);
 }
 
+/// Counts the operators of a trace that have the argument `key`.
+int operators_with(const SeenTrace& trace, const std::string& key) {
+  int count = 0;
+  for (const SeenEvent& event : trace.events) count += event.name == "aten::linear" && event.args.count(key) != 0;
+  return count;
+}
+
+TEST(TorchRlJobs, WindowsShowTheDetailThatTheirPhaseAsksFor) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_lines(scratch, kTrainer, R"(
+version = 1
+[schedule]
+steps = ["2-5"]
+continuous = true
+[capture]
+record_shapes = true
+[output]
+folder = "traces/{phase}"
+filename = "{phase}_{occurrence}.pt.trace.json"
+[[phase]]
+name = "actor"
+python = "Actor.train_actor"
+mode = "window"
+schedule = { skip_first = 3, warmup = 0, active = 1, repeat = 1 }
+capture = { record_shapes = false, with_stack = true, stack_depth = 2 }
+[[phase]]
+name = "log_probs"
+python = "Actor.compute_log_prob"
+mode = "window"
+schedule = { skip_first = 3, warmup = 0, active = 1, repeat = 1 }
+)"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = by_occurrence(scratch / "traces");
+  ASSERT_EQ(keys_of(traces), (std::vector<std::string>{"actor 3", "log_probs 3", "step"})) << outcome.err;
+  const SeenTrace &actor = traces.at("actor 3"), &log_probs = traces.at("log_probs 3"), &steps = traces.at("step");
+  EXPECT_EQ(operators_with(actor, "Call stack"), 4);
+  EXPECT_EQ(operators_with(actor, "Input Dims"), 0);
+  EXPECT_EQ(operators_with(log_probs, "Call stack"), 0);
+  EXPECT_EQ(operators_with(log_probs, "Input Dims"), 4);
+  EXPECT_EQ(operators_with(steps, "Call stack"), 0);
+  EXPECT_EQ(operators_with(steps, "Input Dims"), static_cast<int>(steps.calls("aten::linear").size()));
+  for (const SeenEvent* call : actor.calls("aten::linear")) {
+    const std::string& stack = call->args.at("Call stack");
+    EXPECT_EQ(std::count(stack.begin(), stack.end(), ';'), 1) << stack;
+  }
+  EXPECT_TRUE(actor.metadata.contains("with_stack") && !actor.metadata.contains("record_shapes"));
+  EXPECT_TRUE(!steps.metadata.contains("with_stack") && steps.metadata.contains("record_shapes"));
+}
+
 TEST(TorchRlJobs, RolloutAndActorHaveFoldersOfTheirOwn) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -46,7 +46,7 @@ TEST_F(CallStacksTest, EachFileIsReadOnce) {
   const StringId stack = native_stack(kBegin + offset + 4);
   const auto spool = view();
   const Definitions definitions(*spool);
-  CallStacks stacks(*spool, definitions);
+  CallStacks stacks(*spool, definitions, spool::kPythonStack | spool::kNativeStack);
 
   stacks.add(stack);
   stacks.name_addresses();

@@ -45,7 +45,7 @@ class FoldedStacksTest : public test::SpoolFixture {
   static std::string folded(const std::vector<Event>& events) {
     const auto spool = view();
     const Definitions definitions(*spool);
-    CallStacks stacks(*spool, definitions);
+    CallStacks stacks(*spool, definitions, spool::kPythonStack | spool::kNativeStack);
     FoldedStacks made(1.0);
     std::vector<const Event*> thread;
     for (const Event& event : events) thread.push_back(&event);

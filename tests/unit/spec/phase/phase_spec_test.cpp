@@ -73,6 +73,24 @@ TEST(PhaseSpec, ScheduleTakesWhatItDoesNotGiveFromTheTopLevel) {
   EXPECT_EQ(list.steps[0].last, 3);
 }
 
+TEST(PhaseSpec, CaptureTakesWhatItDoesNotGiveFromTheTopLevel) {
+  const LoadedSpec loaded = load(
+      "[capture]\nwith_stack = true\nstack_every = 3\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\n"
+      "capture = { with_stack = false, record_shapes = true, stack_depth = 24 }\n[[phase]]\nname = \"b\"\nnvtx = "
+      "\"b\"\n");
+  ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
+
+  const Detail own = detail_of(loaded.spec, loaded.spec.phases[0]),
+               same = detail_of(loaded.spec, loaded.spec.phases[1]);
+
+  EXPECT_FALSE(own.with_stack);
+  EXPECT_TRUE(own.record_shapes);
+  EXPECT_EQ(own.stack_depth, 24);
+  EXPECT_EQ(own.stack_every, 3);
+  EXPECT_TRUE(same.with_stack);
+  EXPECT_FALSE(same.record_shapes);
+}
+
 TEST(PhaseSpec, ACycleReplacesTheListOfTheTopLevel) {
   const LoadedSpec loaded = load(
       "[schedule]\nsteps = [\"2-3\", 10]\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\nschedule = { "
@@ -88,7 +106,7 @@ TEST(PhaseSpec, PrintedTextLoadsAsTheSameSpec) {
   const LoadedSpec loaded = load(
       "[[phase]]\nname = \"rollout \\\"1\\\"\"\nnvtx = \"rollout*\"\nmax_seconds = 2.5\nranks = \"0,3\"\n"
       "mode = \"window\"\nsteps = { source = \"torch\", pattern = \"m*\" }\nschedule = { active = 2, repeat = 0 }\n"
-      "limits = { window_seconds = 1.5, total_traces = 3 }\n");
+      "limits = { window_seconds = 1.5, total_traces = 3 }\ncapture = { with_stack = false, stack_depth = 24 }\n");
   ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
 
   const LoadedSpec again = load_spec_text(loaded.spec.to_toml(), "again.toml");
@@ -127,8 +145,13 @@ TEST(PhaseSpec, RefusalsSayWhereAndWhatToDo) {
       {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nschedule = { activ = 1 }\n",
        "s.toml:5:22: phase: schedule of a phase has no key \"activ\"; did you mean active?"},
       {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\ncapture = { with_stack = true }\n",
-       "s.toml:5:11: phase: a phase cannot have its own capture yet; remove it; the top-level [capture] holds for all "
-       "windows"},
+       "s.toml:5:11: phase: capture has no effect with mode = \"mark\"; write mode = \"window\", or remove capture"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\ncapture = { profile_memory = true }\n",
+       "s.toml:6:30: phase: a phase cannot have its own capture.profile_memory; set it in the top-level [capture]"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\ncapture = { with_stak = true }\n",
+       "s.toml:6:25: phase: capture of a phase has no key \"with_stak\"; did you mean with_stack?"},
+      {"[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\ncapture = { stack_depth = 0 }\n",
+       "s.toml:6:27: phase: capture.stack_depth 0 is too small; allowed: 1 to 256"},
   };
   for (const auto& [text, line] : cases) EXPECT_EQ(refusal_of(text), line) << text;
 }
