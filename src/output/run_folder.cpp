@@ -37,8 +37,8 @@ struct Identity {
 };
 
 std::string to_text(const Identity& identity) {
-  return "profshim run\njob " + identity.job.key + "\nname " + identity.run_name + "\nbase " +
-         std::to_string(identity.base_time_ns) + "\nmeeting " + identity.job.meeting + "\ncreator " +
+  return "profshim run\njob " + identity.job.key + "\nlaunch " + identity.job.launch + "\nname " + identity.run_name +
+         "\nbase " + std::to_string(identity.base_time_ns) + "\nmeeting " + identity.job.meeting + "\ncreator " +
          to_text(identity.creator) + "\nrank " + std::to_string(identity.rank) + "\nworld " +
          std::to_string(identity.world_size) + "\nrole " + identity.role + "\n";
 }
@@ -54,6 +54,7 @@ bool read_identity(const std::string& folder, Identity& identity) {
     if (stat(folder.c_str(), &owner) != 0 || owner.st_uid != file.st_uid) return false;
   }
   identity.job.key = line_after(text, "\njob ");
+  identity.job.launch = line_after(text, "\nlaunch ");
   identity.run_name = line_after(text, "\nname ");
   identity.job.meeting = line_after(text, "\nmeeting ");
   identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
@@ -156,6 +157,11 @@ Joining joining(const std::string& folder, const JobIdentity& job, int rank, std
   if (!read_identity(folder, found)) return Joining::kOtherRun;
   return is_joined(folder, found, job) || meets(folder, found, job, rank, now_ns) ? Joining::kMayJoin
                                                                                   : Joining::kOtherRun;
+}
+
+std::string launch_of(const std::string& folder) {
+  Identity found;
+  return read_identity(folder, found) ? found.job.launch : "";
 }
 
 RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,

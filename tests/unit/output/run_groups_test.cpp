@@ -13,8 +13,8 @@ RunFolder open_group(const std::string& parent, const std::string& role, int ran
   names.rank.rank = rank;
   names.rank.world_size = world_size;
   names.rank.role = role;
-  return open_run(Spec{}, parent + "/{run_name}", names, {.key = "job1", .readable = "j", .program = "train"},
-                  test::kNow, from);
+  return open_run(Spec{}, parent + "/{run_name}", names,
+                  {.key = "job1", .readable = "j", .program = "train", .launch = "launch1"}, test::kNow, from);
 }
 
 TEST(OpenRun, EachGroupOfProcessesHasItsFolder) {
@@ -29,6 +29,16 @@ TEST(OpenRun, EachGroupOfProcessesHasItsFolder) {
   EXPECT_EQ(trial.run_name, trainers.run_name + "-3");
   EXPECT_EQ(open_group(folder.path(), "trainer", 0, 2, /*from=*/2).run_name, trainers.run_name + "-4")
       << "the rank was taken";
+}
+
+TEST(OpenRun, GroupsOfOneLaunchSayWhichLaunch) {
+  test::TemporaryFolder folder;
+  const RunFolder trainers = open_group(folder.path(), "trainer", 0, 2);
+  const RunFolder engine = open_group(folder.path(), "rollout", 0, 1);
+
+  EXPECT_EQ(launch_of(trainers.path), "launch1");
+  EXPECT_EQ(launch_of(engine.path), "launch1");
+  EXPECT_EQ(launch_of(folder.path()), "");
 }
 
 // torchrun starts a smaller group again.

@@ -39,6 +39,7 @@ TEST(JobIdentity, OfAProcessWithoutARankIsItsOwn) {
   const Environment none(Environment::Values{});
 
   EXPECT_EQ(identity().key, text_of(getpid()));
+  EXPECT_EQ(identity().launch, identity().key);
   EXPECT_EQ(identity().meeting, "");
   EXPECT_TRUE(identity().readable.ends_with("-" + std::to_string(getpid()))) << identity().readable;
 }
