@@ -31,6 +31,7 @@ struct FileReport {
   int world_size = -1;
   std::int64_t base_time_ns = 0;
   std::string spec_hash;  // "" in traces of other tools
+  std::string phase;      // "actor 3": occurrence 3 of this phase; "" = a window of steps
   std::vector<Finding> findings;
   bool conforms() const;  // readable, and no `must` finding
 };

@@ -129,6 +129,8 @@ RecordingInfo recording_of(std::string_view json) {
     if (path == schema::ours::kRunName) set_text(value, info.run_name);
     if (path == schema::ours::kCommand) set_text(value, info.command);
     if (path == schema::ours::kSpecHash) set_text(value, info.spec_hash);
+    if (path == schema::ours::recorded::kRolePath) set_text(value, info.role);
+    if (path == schema::ours::phase::kNamePath) set_text(value, info.phase);
     if (path == schema::ours::steps::kSourcePath) set_text(value, info.steps_source);
     if (path == schema::ours::steps::kFirstMarkerPath) set_text(value, info.first_step_marker);
     if (path == schema::ours::kComplete) set_flag(value, info.complete);
@@ -138,6 +140,8 @@ RecordingInfo recording_of(std::string_view json) {
     if (is_problem(path) && value.kind == Kind::kString) info.problems.emplace_back(value.text);
     if (value.kind != Kind::kInt) return;
     if (path == schema::ours::kWindow) info.window = value.integer;
+    if (path == schema::ours::phase::kOccurrencePath) info.occurrence = value.integer;
+    if (path == schema::ours::phase::kFirstTickPath) info.first_tick = value.integer;
     if (value.integer <= 0) return;
     if (is_drop_count(path)) {
       info.dropped = static_cast<std::uint64_t>(value.integer);

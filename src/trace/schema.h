@@ -164,6 +164,7 @@ namespace recorded {
 inline constexpr std::string_view kKey = "scope";
 inline constexpr std::string_view kActivities = "recorded";
 inline constexpr std::string_view kRole = "role";
+inline constexpr std::string_view kRolePath = "scope.role";
 }  // namespace recorded
 
 namespace nccl_tasks {
@@ -257,8 +258,10 @@ inline constexpr std::string_view kKey = "phase";
 inline constexpr std::string_view kNamePath = "phase.name";
 inline constexpr std::string_view kName = "name";
 inline constexpr std::string_view kOccurrence = "occurrence";  // counts from 0 over the run
-inline constexpr std::string_view kStep = "step";              // in which the window began
+inline constexpr std::string_view kOccurrencePath = "phase.occurrence";
+inline constexpr std::string_view kStep = "step";  // in which the window began
 inline constexpr std::string_view kFirstTick = "first_tick";
+inline constexpr std::string_view kFirstTickPath = "phase.first_tick";
 inline constexpr std::string_view kTicks = "ticks";
 inline constexpr std::string_view kUnclosed = "unclosed";             // true: the end of the phase was not seen
 inline constexpr std::string_view kMaxSeconds = "phase.max_seconds";  // value of "limit"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "profshim/analysis/groups.h"
 #include "profshim/analysis/views.h"
 
 namespace profshim {
@@ -56,11 +57,14 @@ struct Report {
   std::vector<ReportFinding> verdict;
   std::vector<ReportSection> sections;
   std::vector<std::string> warnings;
-  bool truncated = false;  // a file ends early
+  bool truncated = false;      // a file ends early
+  std::vector<Report> groups;  // reports of groups of processes (profshim/analysis/groups.h), titled "Group 0: ..."
 };
 
 /// Throws std::runtime_error if a file is not a trace, has no events or belongs to another job.
 Report make_report(const std::vector<std::string>& paths);
+/// Never compares or adds up ranks of different groups. `titles` are those of the groups.
+Report make_report(const std::vector<TraceGroup>& groups, const std::vector<std::string>& titles);
 
 /// Escapes all text.
 std::string report_page(const Report& report);

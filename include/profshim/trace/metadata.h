@@ -17,9 +17,11 @@ struct RecordedCpu {
 
 /// The "profshim" object of a trace.
 struct RecordingInfo {
-  std::string run_name, command, spec_hash;
+  std::string run_name, command, spec_hash, role;
   std::string steps_source, first_step_marker;
   std::optional<std::int64_t> window;
+  std::string phase;  // the window is an occurrence of this phase; "" = a window of steps
+  std::int64_t occurrence = 0, first_tick = 0;
   bool complete = true;    // false: the job ended in the window, or threads were lost
   bool truncated = false;  // a limit of the spec closed the window
   bool recovered = false;  // written by `profshim recover`

@@ -79,17 +79,6 @@ std::string date_words(std::int64_t ns) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)};
 }
 
-std::string joined(const std::set<std::string>& texts, std::size_t most) {
-  std::string text;
-  std::size_t n = 0;
-  for (const std::string& one : texts) {
-    if (one.empty()) continue;
-    if (n == most) return text + " and others";
-    text += (n++ == 0 ? "" : ", ") + one;
-  }
-  return text;
-}
-
 std::string step_words(const std::vector<TraceDescription>& traces) {
   std::set<std::int64_t> steps;
   std::set<std::string> sources;

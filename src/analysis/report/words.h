@@ -38,6 +38,18 @@ inline std::string ranks_words(const std::set<int>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
 }
 
+/// Leaves out empty texts.
+inline std::string joined(const std::set<std::string>& texts, std::size_t most) {
+  std::string text;
+  std::size_t n = 0;
+  for (const std::string& one : texts) {
+    if (one.empty()) continue;
+    if (n == most) return text + " and others";
+    text += (n++ == 0 ? "" : ", ") + one;
+  }
+  return text;
+}
+
 inline std::string percent(double part, double whole) {
   const double share = whole > 0 ? 100 * part / whole : 0;
   char text[400];

@@ -99,7 +99,9 @@ void HeaderChecks::rank(std::int64_t in_text) {
 }
 
 void HeaderChecks::ours() {
-  report_.spec_hash = metadata_.recording->spec_hash;
+  const RecordingInfo& recording = *metadata_.recording;
+  report_.spec_hash = recording.spec_hash;
+  if (!recording.phase.empty()) report_.phase = recording.phase + " " + std::to_string(recording.occurrence);
   report_.merged = !metadata_.merged.empty();
   add(*metadata_.recording);
   for (const MergedRankInfo& rank : metadata_.merged) {

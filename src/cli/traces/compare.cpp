@@ -12,6 +12,7 @@
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
+#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {
@@ -27,7 +28,7 @@ struct NoTraces {};
 
 RunProfile profile(const std::vector<std::string>& paths, bool rules) {
   std::vector<std::string> files;
-  if (!collect_traces(paths, files) || files.empty()) throw NoTraces();
+  if (!collect_traces(paths, files) || files.empty() || refuse_groups("compare", groups_of(files))) throw NoTraces();
   std::string name;
   for (const std::string& path : paths) name += (name.empty() ? "" : ", ") + path;
   return profile_run(files, name, rules);

@@ -8,9 +8,11 @@
 #include "cli/command.h"
 #include "cli/plural.h"
 #include "cli/spec/spec_options.h"
+#include "profshim/analysis/groups.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "profshim/json/writer.h"
+#include "profshim/output.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
 #include "trace_files.h"
@@ -153,7 +155,27 @@ std::string role_column(const std::vector<Manifest>& manifests, const std::strin
   return column;
 }
 
-void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>& flags) {
+struct Run {
+  std::string folder;
+  std::vector<Manifest> manifests;
+  std::vector<Flag> flags;
+};
+
+/// "Trainer, ranks 0-1 of 2"; without a role if the processes have several.
+std::string title_of(const Run& run) {
+  TraceGroup group;
+  std::set<std::string> roles;
+  for (const Manifest& m : run.manifests) {
+    roles.insert(m.role);
+    group.world_size = std::max(group.world_size, m.rank.world_size);
+    if (m.rank.rank >= 0) group.ranks.insert(m.rank.rank);
+  }
+  if (roles.size() == 1) group.role = *roles.begin();
+  return group.title();
+}
+
+void print_text(const Run& run) {
+  const auto& [folder, manifests, flags] = run;
   std::uint64_t ranks = 0, files = 0, bytes = 0;
   std::printf("%5s%s %-9s %6s %-9s %10s %10s %8s  %s\n", "RANK", role_column(manifests, "ROLE").c_str(), "STATE",
               "WINDOW", "STEPS", "EVENTS", "BYTES", "DROPPED", "FILE");
@@ -195,22 +217,77 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
 }
 
 void write_rank(JsonWriter& json, const Manifest& m) {
-  json.open_object().member("rank", m.rank.rank).member("host", m.rank.host).member("pid", m.pid);
+  json.open_object().member("rank", m.rank.rank).member("world_size", m.rank.world_size);
+  json.member("host", m.rank.host).member("pid", m.pid);
   json.member("run_name", m.run_name).member("role", m.role).member("state", m.state).member("spec_hash", m.spec_hash);
   json.member("step_source", m.step_source).member("steps_seen", m.steps_seen).key("windows").open_list();
   for (const ManifestWindow& window : m.windows) write_window(json, window);
   json.close_list().list("problems", m.problems).close_object();
 }
 
-void print_json(const std::string& folder, const std::vector<Manifest>& manifests, const std::vector<Flag>& flags) {
-  JsonWriter json;
-  json.open_object().member("folder", folder).line(1).key("ranks").open_list();
-  for (const Manifest& manifest : manifests) write_rank(json.line_unless_first(2), manifest);
+void write_run(JsonWriter& json, const Run& run) {
+  json.open_object().member("folder", run.folder).member("launch", output::launch_of(run.folder));
+  json.line(1).key("ranks").open_list();
+  for (const Manifest& manifest : run.manifests) write_rank(json.line_unless_first(2), manifest);
   json.close_list().line(1).key("flags").open_list();
-  for (const Flag& flag : flags) {
+  for (const Flag& flag : run.flags) {
     json.line_unless_first(2).open_object().member("rank", flag.rank).member("message", flag.message).close_object();
   }
-  std::puts(json.close_list().close_object().text().c_str());
+  json.close_list().close_object();
+}
+
+void print_json(const std::string& folder, const std::vector<Run>& runs, bool is_run) {
+  JsonWriter json;
+  if (is_run) {
+    write_run(json, runs.front());
+  } else {
+    json.open_object().member("folder", folder).key("runs").open_list();
+    for (const Run& run : runs) write_run(json.line_unless_first(0), run);
+    json.close_list().close_object();
+  }
+  std::puts(json.text().c_str());
+}
+
+/// Lists the groups of each launch apart.
+void print_runs(const std::vector<Run>& runs) {
+  std::map<std::string, int> launches;
+  for (const Run& run : runs) ++launches[output::launch_of(run.folder)];
+  for (const Run& run : runs) {
+    std::printf("%s: %s\n", printable(run.folder).c_str(), printable(title_of(run)).c_str());
+    print_text(run);
+    std::printf("\n");
+  }
+  if (launches.size() == 1 && !launches.begin()->first.empty()) {
+    std::printf("%s of processes of one launch\n", plural(runs.size(), "group").c_str());
+  } else {
+    std::printf("%s\n", plural(runs.size(), "run").c_str());
+  }
+}
+
+Run read_run(const std::string& folder) {
+  Run run{folder, output::read_manifests(folder), {}};
+  std::sort(run.manifests.begin(), run.manifests.end(),
+            [](const Manifest& a, const Manifest& b) { return a.rank.rank < b.rank.rank; });
+  if (!run.manifests.empty()) run.flags = find_flags(folder, run.manifests);
+  return run;
+}
+
+/// Returns the runs in the folder, or in the folders below it.
+std::vector<Run> runs_in(const std::string& folder) {
+  std::vector<Run> runs;
+  Run run = read_run(folder);
+  if (!run.manifests.empty()) {
+    runs.push_back(std::move(run));
+    return runs;
+  }
+  std::error_code error, none;
+  fs::directory_iterator it(folder, error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    if (it->is_symlink(none) || !it->is_directory(none)) continue;
+    for (Run& below : runs_in(it->path().string())) runs.push_back(std::move(below));
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return is_earlier_folder(a.folder, b.folder); });
+  return runs;
 }
 
 int run(int argc, char** argv) {
@@ -219,8 +296,10 @@ int run(int argc, char** argv) {
   Arguments arguments(
       "ls",
       "Lists the traces of a run per rank and window, and flags problems: a rank with other steps or another\n"
-      "spec, missing files, files without a manifest, and events of a killed process that were not written.");
-  arguments.add("FOLDER", folder, "Folder of the run (output.folder of the spec)").required();
+      "spec, missing files, files without a manifest, and events of a killed process that were not written.\n"
+      "Also lists the runs below a folder: the groups of processes of one launch have run folders of\n"
+      "their own.");
+  arguments.add("FOLDER", folder, "Folder of the run (output.folder of the spec), or a folder around runs").required();
   arguments.add("--json", json, "Print JSON");
   arguments.footer("Example:\n  profshim ls ./profshim/my-run\n\n" + std::string(kExitStatus));
   int status = kSuccess;
@@ -235,21 +314,22 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "profshim: %s: %s\n", printable(folder).c_str(), error.message().c_str());
     return kFailure;
   }
-  std::vector<Manifest> manifests = output::read_manifests(folder);
-  if (manifests.empty()) {
+  const std::vector<Run> runs = runs_in(folder);
+  if (runs.empty()) {
     std::fprintf(stderr, "profshim: %s: contains no manifest-rank*.json; name the folder of a run (output.folder)\n",
                  printable(folder).c_str());
     return kFailure;
   }
-  std::sort(manifests.begin(), manifests.end(),
-            [](const Manifest& a, const Manifest& b) { return a.rank.rank < b.rank.rank; });
-  const std::vector<Flag> flags = find_flags(folder, manifests);
+  const bool is_run = runs.front().folder == folder;
   if (json) {
-    print_json(folder, manifests, flags);
+    print_json(folder, runs, is_run);
+  } else if (is_run) {
+    print_text(runs.front());
   } else {
-    print_text(manifests, flags);
+    print_runs(runs);
   }
-  return flags.empty() ? kSuccess : kProblemsFound;
+  const bool any = std::any_of(runs.begin(), runs.end(), [](const Run& run) { return !run.flags.empty(); });
+  return any ? kProblemsFound : kSuccess;
 }
 
 }  // namespace

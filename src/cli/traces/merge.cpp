@@ -11,6 +11,7 @@
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
+#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {
@@ -110,7 +111,10 @@ int run(int argc, char** argv) {
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
   options.sync = clock_sync(sync);
-  if (!collect_traces(given, options.paths) || !are_of_one_window(given, options.paths)) return kFailure;
+  if (!collect_traces(given, options.paths) || refuse_groups("merge", groups_of(options.paths)) ||
+      !are_of_one_window(given, options.paths)) {
+    return kFailure;
+  }
   MergeResult result;
   {
     Progress progress(!quiet && isatty(STDERR_FILENO) != 0);

@@ -10,6 +10,7 @@
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
+#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {
@@ -30,17 +31,34 @@ bool write_page(const std::string& out, const std::string& page) {
   return false;
 }
 
+Report report_of(const std::vector<std::string>& files, bool several_runs) {
+  const std::vector<TraceGroup> groups = groups_of(files, several_runs);
+  std::vector<std::string> titles;
+  for (const TraceGroup& group : groups) titles.push_back(group_heading(group, titles.size()));
+  return make_report(groups, titles);
+}
+
+void print_findings(const Report& report) {
+  for (const ReportFinding& finding : report.verdict) std::printf("%s\n", printable(finding.text).c_str());
+  for (const Report& group : report.groups) {
+    std::printf("%s\n", printable(group.title).c_str());
+    for (const ReportFinding& finding : group.verdict) std::printf("  %s\n", printable(finding.text).c_str());
+  }
+}
+
 int run(int argc, char** argv) {
   std::vector<std::string> given;
   std::string out = "profshim-report.html";
-  bool quiet = false;
+  bool quiet = false, several_runs = false;
   Arguments arguments(
       "report",
       "Writes one HTML file that a browser shows without a network connection: duration and breakdown of the\n"
       "steps per rank; ranks that were late and ranks that waited for them; the functions that took most of\n"
       "the time; clock errors; lost events. Reads traces of profshim and torch.profiler, one per rank or merged.\n"
+      "Groups of processes of one launch (trainers, rollout engines) have parts of their own on the page.\n"
       "Also prints the main findings.");
   arguments.add("PATH", given, "Trace files of one job, or folders to search for them").required();
+  arguments.add("--several-runs", several_runs, "Show several runs of profshim apart, which is an error else");
   arguments.add("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");
   arguments.add("-q,--quiet", quiet, "Print only problems");
   arguments.footer("Example:\n  profshim report ./profshim/my-run -o my-run.html\n\n" + std::string(kExitStatus) +
@@ -55,11 +73,11 @@ int run(int argc, char** argv) {
                  printable(out).c_str());
     return kFailure;
   }
-  const Report report = make_report(files);
+  const Report report = report_of(files, several_runs);
   for (const std::string& warning : report.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
   if (!write_page(out, report_page(report))) return kFailure;
   if (!quiet) {
-    for (const ReportFinding& finding : report.verdict) std::printf("%s\n", printable(finding.text).c_str());
+    print_findings(report);
     std::printf("%s: open it in a browser\n", printable(out).c_str());
   }
   return report.truncated ? kFailure : kSuccess;

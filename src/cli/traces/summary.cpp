@@ -11,6 +11,7 @@
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
 #include "trace_files.h"
+#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {
@@ -124,9 +125,7 @@ KeyTable read_key_averages(Options& options, const std::vector<std::string>& fil
 
 int print_key_averages(Options& options, const std::vector<std::string>& files) {
   const KeyTable table = read_key_averages(options, files);
-  if (options.json) {
-    std::fputs(table_json(table, options.style, files).c_str(), stdout);
-  } else if (options.csv) {
+  if (options.csv) {
     std::fputs(table_csv(table, options.style).c_str(), stdout);
   } else {
     print_table(table, options.style, files.size());
@@ -134,21 +133,53 @@ int print_key_averages(Options& options, const std::vector<std::string>& files) 
   return table.truncated ? kFailure : kSuccess;
 }
 
-int print_views_json(Options& options, const std::vector<std::string>& files, std::vector<View>& views) {
+std::string views_json(Options& options, const std::vector<std::string>& files, std::vector<View>& views,
+                       bool& truncated) {
   JsonWriter json;
   json.open_object();
-  int status = kSuccess;
   if (options.table) {
     const KeyTable table = read_key_averages(options, files);
-    if (table.truncated) status = kFailure;
+    truncated = truncated || table.truncated;
     json.key("table").raw(table_json(table, options.style, files));
   }
   for (View& view : views) {
     limit_rows(view, options.style.row_limit);
     json.line_unless_first(0).key(view.key).raw(view_json(view));
   }
-  std::puts(json.close_object().text().c_str());
-  return status;
+  return json.close_object().text() + "\n";
+}
+
+std::string summary_json(Options& options, const std::vector<std::string>& files, bool& truncated) {
+  if (options.any_view()) {
+    Views made = make_views(files, options.views);
+    if (!options.table) print_warnings(made.warnings);
+    truncated = truncated || made.truncated;
+    return views_json(options, files, made.views, truncated);
+  }
+  const KeyTable table = read_key_averages(options, files);
+  truncated = truncated || table.truncated;
+  return table_json(table, options.style, files);
+}
+
+/// With several groups, a list of their summaries.
+int print_json(const Options& options, const std::vector<TraceGroup>& groups) {
+  bool truncated = false;
+  JsonWriter json;
+  json.open_object().key("groups").open_list();
+  for (const TraceGroup& group : groups) {
+    Options of_group = options;
+    const std::string summary = summary_json(of_group, group.paths, truncated);
+    if (groups.size() == 1) {
+      std::fputs(summary.c_str(), stdout);
+      return truncated ? kFailure : kSuccess;
+    }
+    json.line_unless_first(1).open_object().member("role", group.role).member("run_name", group.run_name);
+    json.member("folder", group.folder).member("world_size", group.world_size);
+    json.list("ranks", std::vector<int>(group.ranks.begin(), group.ranks.end()));
+    json.line(1).key("summary").raw(summary).close_object();
+  }
+  std::puts(json.close_list().close_object().text().c_str());
+  return truncated ? kFailure : kSuccess;
 }
 
 int print_views_text(Options& options, const std::vector<std::string>& files, std::vector<View>& views) {
@@ -166,9 +197,20 @@ int print_views_text(Options& options, const std::vector<std::string>& files, st
 int print_views(Options& options, const std::vector<std::string>& files) {
   Views made = make_views(files, options.views);
   if (!options.table) print_warnings(made.warnings);
-  const int status =
-      options.json ? print_views_json(options, files, made.views) : print_views_text(options, files, made.views);
+  const int status = print_views_text(options, files, made.views);
   return std::max(made.truncated ? kFailure : kSuccess, status);
+}
+
+int print_text(const Options& options, const std::vector<TraceGroup>& groups) {
+  int status = kSuccess;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups.size() > 1) std::printf("%s%s\n", i > 0 ? "\n" : "", printable(group_heading(groups[i], i)).c_str());
+    Options of_group = options;
+    const bool views = options.any_view();
+    const int one = views ? print_views(of_group, groups[i].paths) : print_key_averages(of_group, groups[i].paths);
+    status = std::max(status, one);
+  }
+  return status;
 }
 
 bool is_valid_order(const std::string& sort_by) {
@@ -188,8 +230,8 @@ int run(int argc, char** argv) {
   Arguments arguments(
       "summary",
       "Sums up traces of profshim or torch.profiler by name, as PyTorch's key_averages().table(). With several\n"
-      "ranks, each rank has its own rows (column Node ID). The time of a kernel counts in the row of the operator\n"
-      "that launched it and in the row of the kernel.");
+      "ranks, each rank has its own rows (column Node ID). Each group of processes of a launch has a summary of\n"
+      "its own. The time of a kernel counts in the row of the operator that launched it and in that of the kernel.");
   arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
   arguments.add("--table", options.table, "Print the table of key_averages() (default)");
   arguments.add("--kernels", options.views.kernels, "Print device activity by name: kernels, copies, memsets");
@@ -229,7 +271,10 @@ int run(int argc, char** argv) {
 
   std::vector<std::string> files;
   if (!collect_traces(options.paths, files)) return kFailure;
-  return options.any_view() ? print_views(options, files) : print_key_averages(options, files);
+  const std::vector<TraceGroup> groups =
+      options.views.several_runs ? std::vector{TraceGroup{.paths = files}} : groups_of(files);
+  if (options.csv && refuse_groups("summary --csv", groups)) return kFailure;
+  return options.json ? print_json(options, groups) : print_text(options, groups);
 }
 
 }  // namespace

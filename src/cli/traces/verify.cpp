@@ -11,6 +11,7 @@
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
 #include "trace_files.h"
+#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {
@@ -31,6 +32,7 @@ std::string summary(const FileReport& report) {
   if (!report.readable) return (report.truncated ? "cut off: " : "unreadable: ") + report.error;
   std::string text = report.conforms() ? "conforms" : "does not conform";
   if (report.rank >= 0) text += ", rank " + std::to_string(report.rank);
+  if (!report.phase.empty()) text += ", phase " + report.phase;
   text += ", " + plural(report.events, "event") + ", " + steps_text(report);
   if (!report.complete) text += ", incomplete";
   if (report.dropped > 0) text += ", " + std::to_string(report.dropped) + " dropped";
@@ -53,7 +55,7 @@ void write_report(JsonWriter& json, const FileReport& report) {
   json.open_object().member("path", report.path).member("readable", report.readable);
   json.member("conforms", report.conforms()).member("error", report.error).member("rank", report.rank);
   json.member("events", report.events).member("complete", report.complete).member("truncated", report.truncated);
-  json.member("dropped", report.dropped).member("spec_hash", report.spec_hash);
+  json.member("dropped", report.dropped).member("spec_hash", report.spec_hash).member("phase", report.phase);
   json.member("base_time_ns", report.base_time_ns).list("steps", report.steps).key("findings").open_list();
   for (const Finding& finding : report.findings) {
     json.open_object().member("item", finding.item).member("level", finding.must ? "must" : "should");
@@ -67,7 +69,9 @@ std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     std::error_code error;
     const auto whole = std::filesystem::absolute(file, error).lexically_normal();
-    windows[cli::window_of(whole.string())].push_back(verify_trace(file));
+    FileReport report = verify_trace(file);
+    // Occurrences of a phase may lie in one folder.
+    windows[cli::window_of(whole.string()) + '\0' + report.phase].push_back(std::move(report));
   }
   std::vector<FileReport> all;
   for (auto& [window, reports] : windows) {
@@ -101,7 +105,8 @@ void print_json(const std::vector<FileReport>& reports, const std::vector<TraceR
   std::puts(json.close_list().text().c_str());
 }
 
-void print_text(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules, bool quiet) {
+void print_text(const std::vector<FileReport>& reports, const std::vector<TraceGroup>& groups,
+                const std::vector<TraceRule>& rules, bool quiet) {
   std::uint64_t conforming = 0;
   for (const FileReport& report : reports) {
     print_text(report, quiet);
@@ -110,12 +115,35 @@ void print_text(const std::vector<FileReport>& reports, const std::vector<TraceR
   if (!quiet) {
     std::printf("%s, %llu conforming\n", plural(reports.size(), "trace").c_str(),
                 static_cast<unsigned long long>(conforming));
+    for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i)
+      std::printf("%s, %s\n", printable(group_heading(groups[i], i)).c_str(),
+                  plural(groups[i].paths.size(), "trace").c_str());
   }
   for (const TraceRule& rule : rules) {
     if (quiet && rule.holds.value_or(false)) continue;
     const char* const verdict = !rule.holds ? "cannot tell" : *rule.holds ? "holds" : "broken";
     std::printf("%s: %s: %s\n", rule.key.c_str(), verdict, printable(rule.sentence).c_str());
   }
+}
+
+/// check.ranks holds for each group, the other rules for all traces together.
+std::vector<TraceRule> rules_of(const Spec& spec, const std::vector<FileReport>& reports,
+                                const std::vector<TraceGroup>& groups) {
+  if (groups.size() == 1) return check_traces(spec, seen_in(reports));
+  Spec of_all = spec, of_group;
+  std::swap(of_all.check.ranks, of_group.check.ranks);
+  std::vector<TraceRule> rules = check_traces(of_all, seen_in(reports));
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::vector<FileReport> own;
+    std::copy_if(reports.begin(), reports.end(), std::back_inserter(own), [&](const FileReport& report) {
+      return std::find(groups[i].paths.begin(), groups[i].paths.end(), report.path) != groups[i].paths.end();
+    });
+    for (TraceRule& rule : check_traces(of_group, seen_in(own))) {
+      rule.sentence = group_heading(groups[i], i) + ": " + rule.sentence;
+      rules.push_back(std::move(rule));
+    }
+  }
+  return rules;
 }
 
 int run(int argc, char** argv) {
@@ -141,11 +169,12 @@ int run(int argc, char** argv) {
   const bool all = collect_traces(options.paths, files, true);
   if (files.empty()) return kFailure;
   const std::vector<FileReport> reports = verify_all(files);
-  const std::vector<TraceRule> rules = check_traces(spec.spec, seen_in(reports));
+  const std::vector<TraceGroup> groups = groups_of(files);
+  const std::vector<TraceRule> rules = rules_of(spec.spec, reports, groups);
   if (options.json) {
     print_json(reports, rules);
   } else {
-    print_text(reports, rules, options.quiet);
+    print_text(reports, groups, rules, options.quiet);
   }
   const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
   if (!all || any([](const FileReport& r) { return !r.readable; })) return kFailure;

@@ -198,17 +198,6 @@ std::string plot_html(const ReportPlot& plot) {
          "</details>\n";
 }
 
-}  // namespace
-
-std::string section_html(const ReportSection& section) {
-  std::string out = "<section id=\"" + escaped(section.key) + "\">\n<h2>" + escaped(section.title) + "</h2>\n";
-  for (const std::string& note : section.notes) out += "<p class=\"note\">" + escaped(note) + "</p>\n";
-  for (const ReportPlot& plot : section.plots) out += plot_html(plot);
-  for (const ReportHeatMap& map : section.heat_maps) out += heat_map_html(map);
-  for (const ViewTable& table : section.tables) out += table_html(table);
-  return out + "</section>\n";
-}
-
 std::string verdict_html(const std::vector<ReportFinding>& verdict) {
   std::string out;
   for (const ReportFinding& finding : verdict) {
@@ -229,6 +218,48 @@ std::string verdict_html(const std::vector<ReportFinding>& verdict) {
         std::string("<li class=\"") + name + "\"><b>" + word + "</b><span>" + escaped(finding.text) + "</span></li>\n";
   }
   return out;
+}
+
+}  // namespace
+
+std::string section_html(const ReportSection& section) {
+  std::string out = "<section id=\"" + escaped(section.key) + "\">\n<h2>" + escaped(section.title) + "</h2>\n";
+  for (const std::string& note : section.notes) out += "<p class=\"note\">" + escaped(note) + "</p>\n";
+  for (const ReportPlot& plot : section.plots) out += plot_html(plot);
+  for (const ReportHeatMap& map : section.heat_maps) out += heat_map_html(map);
+  for (const ViewTable& table : section.tables) out += table_html(table);
+  return out + "</section>\n";
+}
+
+std::string overview_html(const Report& report) {
+  std::string out = "<dl class=\"overview\">\n";
+  for (const auto& [what, text] : report.overview) {
+    out += "<dt>" + escaped(what) + "</dt><dd>" + escaped(text) + "</dd>\n";
+  }
+  return out + "</dl>\n";
+}
+
+std::string summary_html(const Report& report) {
+  if (report.verdict.empty() && report.warnings.empty()) return "";
+  std::string out = "<section class=\"summary\">\n<h2>Summary</h2>\n<ul class=\"verdict\">\n";
+  out += verdict_html(report.verdict) + "</ul>\n";
+  for (const std::string& warning : report.warnings) out += "<p class=\"note\">" + escaped(warning) + "</p>\n";
+  return out + "</section>\n";
+}
+
+std::string groups_html(const std::vector<Report>& groups) {
+  if (groups.empty()) return "";
+  std::string links = "<nav>\n", out;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Report& group = groups[i];
+    const std::string id = "group-" + std::to_string(i);
+    links += "<a href=\"#" + id + "\">" + escaped(group.title) + "</a>\n";
+    out += "<article id=\"" + id + "\">\n<header>\n<h2 class=\"group\">" + escaped(group.title) + "</h2>\n" +
+           overview_html(group) + "</header>\n" + summary_html(group);
+    for (const ReportSection& section : group.sections) out += section_html(section);
+    out += "</article>\n";
+  }
+  return links + "</nav>\n" + out;
 }
 
 }  // namespace profshim::analysis_detail

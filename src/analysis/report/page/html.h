@@ -8,6 +8,10 @@
 namespace profshim::analysis_detail {
 
 std::string section_html(const ReportSection& section);
-std::string verdict_html(const std::vector<ReportFinding>& verdict);
+std::string overview_html(const Report& report);
+/// The findings and warnings, or "" if there are none.
+std::string summary_html(const Report& report);
+/// Links to the groups, then each group with its own overview, summary and sections.
+std::string groups_html(const std::vector<Report>& groups);
 
 }  // namespace profshim::analysis_detail

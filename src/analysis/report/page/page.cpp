@@ -39,24 +39,17 @@ std::string filled(std::string_view page, const std::map<std::string, std::strin
 }  // namespace
 
 std::string report_page(const Report& report) {
-  std::map<std::string, std::string, std::less<>> texts = {{"title", escaped(report.title)},
-                                                           {"version", std::string(kVersion)},
-                                                           {"css", std::string(PART(css))},
-                                                           {"library", script_text(PART(library))},
-                                                           {"js", script_text(PART(js))},
-                                                           {"verdict", verdict_html(report.verdict)},
-                                                           {"plots", script_json(plots_json(report))}};
-  for (const auto& [what, text] : report.overview) {
-    texts["overview"] += "<dt>" + escaped(what) + "</dt><dd>" + escaped(text) + "</dd>\n";
-  }
-  for (const std::string& warning : report.warnings) {
-    texts["warnings"] += "<p class=\"note\">" + escaped(warning) + "</p>\n";
-  }
+  std::map<std::string, std::string, std::less<>> texts = {
+      {"title", escaped(report.title)},          {"version", std::string(kVersion)}, {"css", std::string(PART(css))},
+      {"library", script_text(PART(library))},   {"js", script_text(PART(js))},      {"summary", summary_html(report)},
+      {"plots", script_json(plots_json(report))}};
+  texts["overview"] = overview_html(report);
   for (const ReportSection& section : report.sections) texts["sections"] += section_html(section);
+  texts["sections"] += groups_html(report.groups);
   // Browsers run only scripts with this nonce, a hash of these texts: text in them, even unescaped, cannot contain it.
   char nonce[32];
   std::snprintf(nonce, sizeof nonce, "%016zx",
-                std::hash<std::string>{}(texts["sections"] + texts["plots"] + texts["verdict"]));
+                std::hash<std::string>{}(texts["sections"] + texts["plots"] + texts["summary"]));
   texts["nonce"] = nonce;
   return filled(PART(html), texts);
 }

@@ -58,14 +58,19 @@ void write_heat_map(JsonWriter& json, const ReportHeatMap& map) {
 }  // namespace
 
 std::string plots_json(const Report& report) {
+  std::vector<const ReportSection*> sections;
+  for (const ReportSection& section : report.sections) sections.push_back(&section);
+  for (const Report& group : report.groups) {
+    for (const ReportSection& section : group.sections) sections.push_back(&section);
+  }
   JsonWriter json(JsonWriter::Layout::kCompact);
   json.open_object().key("plots").open_list();
-  for (const ReportSection& section : report.sections) {
-    for (const ReportPlot& plot : section.plots) write_plot(json, plot);
+  for (const ReportSection* const section : sections) {
+    for (const ReportPlot& plot : section->plots) write_plot(json, plot);
   }
   json.close_list().line(0).key("heat_maps").open_list();
-  for (const ReportSection& section : report.sections) {
-    for (const ReportHeatMap& map : section.heat_maps) {
+  for (const ReportSection* const section : sections) {
+    for (const ReportHeatMap& map : section->heat_maps) {
       if (!map.shows_numbers) write_heat_map(json, map);
     }
   }

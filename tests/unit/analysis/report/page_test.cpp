@@ -25,6 +25,12 @@ Report hostile_report() {
   section.tables = {
       {.key = "t", .title = kHostile, .columns = {{"name", kHostile}}, .rows = {{std::string(kHostile)}}}};
   report.sections = {section};
+  Report group;
+  group.title = kHostile;
+  group.overview = report.overview;
+  group.verdict = report.verdict;
+  group.sections = report.sections;
+  report.groups = {group, group};
   return report;
 }
 
