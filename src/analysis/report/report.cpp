@@ -12,11 +12,13 @@
 #include "analysis/summary/comms/comms_view.h"
 #include "analysis/summary/kernels_view.h"
 #include "analysis/summary/mpi_view.h"
+#include "analysis/summary/phases_view.h"
 #include "analysis/summary/steps_view.h"
 #include "analysis/summary/table/key_averages.h"
 #include "analysis/summary/view_tables.h"
 #include "clocks.h"
 #include "machine.h"
+#include "phases.h"
 #include "steps.h"
 #include "stragglers.h"
 #include "tables.h"
@@ -51,6 +53,7 @@ class AllViews {
     steps.add(timeline, rank);
     comms.add(timeline, rank);
     mpi.add(timeline, rank);
+    phases.add(timeline, rank);
     averages.add(timeline, rank);
     make_one_step(timeline);
     windows.add(timeline, rank);
@@ -62,6 +65,7 @@ class AllViews {
   StepsView steps, windows;
   CommsView comms;
   MpiView mpi;
+  PhasesView phases;
   KeyAverages averages;
 
  private:
@@ -291,12 +295,13 @@ Report make_report(const std::vector<std::string>& paths) {
   if (clocks.empty() && ranks.size() > 1) clocks = compare_clocks(all.traces, report.warnings, no_clocks);
 
   const View steps = all.steps.finish(), windows = all.windows.finish(), kernels = all.kernels.finish(),
-             comms = all.comms.finish(), mpi = all.mpi.finish();
+             comms = all.comms.finish(), mpi = all.mpi.finish(), phases = all.phases.finish();
   const KeyTable keys = all.averages.finish();
   add_overview(all.traces, report);
   judge_missing(comms, report.verdict);
   all.waits.judge(mean_window_us(all.traces), report.verdict);
   judge_steps(steps, windows, report.verdict);
+  judge_phases(phases, report.verdict);
   judge_top(kernels, mpi, report.verdict);
   judge_machine(all.traces, report.verdict);
   add_clocks(clocks, report.verdict);
@@ -308,6 +313,8 @@ Report make_report(const std::vector<std::string>& paths) {
                    [&](const ReportFinding& a, const ReportFinding& b) { return weight(a) < weight(b); });
 
   report.sections.push_back(steps_section(steps, windows));
+  if (ReportSection section = phases_section(phases); !section.tables.empty())
+    report.sections.push_back(std::move(section));
   report.sections.push_back(communication_section(comms, all.waits, ranks.size()));
   report.sections.push_back(top_section(kernels, keys, mpi, ranks.size()));
   report.sections.push_back(clocks_section(clocks, no_clocks));

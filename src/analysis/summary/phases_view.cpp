@@ -2,19 +2,23 @@
 
 #include <algorithm>
 
+#include "analysis/model/phase_path.h"
 #include "analysis/model/statistics.h"
-#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
 
-template <class Function>
-void for_each_phase(std::string_view path, const Function& function) {
-  while (!path.empty()) {
-    const std::size_t end = path.find(schema::kPhaseSeparator);
-    function(path.substr(0, end));
-    path = end == std::string_view::npos ? "" : path.substr(end + schema::kPhaseSeparator.size());
+/// Returns the part of the slice that lies in whole steps.
+std::int64_t time_in_steps(const Slice& slice, const std::vector<Step>& steps) {
+  std::int64_t sum = 0;
+  auto at = std::partition_point(steps.begin(), steps.end(),
+                                 [&](const Step& step) { return step.begin_ns + step.duration_ns <= slice.begin_ns; });
+  for (; at != steps.end() && at->begin_ns < slice.end_ns(); ++at) {
+    const std::int64_t begin = std::max(at->begin_ns, slice.begin_ns),
+                       end = std::min(at->begin_ns + at->duration_ns, slice.end_ns());
+    sum = bounded_sum(sum, std::max<std::int64_t>(difference(end, begin), 0));
   }
+  return sum;
 }
 
 }  // namespace
@@ -26,14 +30,18 @@ void PhasesView::Row::add(const Row& other) {
   activities += other.activities;
   total_ns += other.total_ns;
   device_ns += other.device_ns;
+  in_steps_ns += other.in_steps_ns;
 }
 
 void PhasesView::add(const Timeline& timeline, int rank) {
-  Rows& rows = ranks_[rank];
+  auto& [rows, steps_ns] = ranks_[rank];
+  for (const Step& step : timeline.steps) steps_ns += static_cast<double>(step.duration_ns);
   for (const Slice& s : timeline.slices) {
     if (s.kind == Kind::kPhase) {
-      rows[names_.add(timeline.name_of(s))].add(
-          {.occurrences = 1, .longest_ns = s.duration_ns, .total_ns = static_cast<double>(s.duration_ns)});
+      rows[names_.add(timeline.name_of(s))].add({.occurrences = 1,
+                                                 .longest_ns = s.duration_ns,
+                                                 .total_ns = static_cast<double>(s.duration_ns),
+                                                 .in_steps_ns = static_cast<double>(time_in_steps(s, timeline.steps))});
     }
     if (s.phases == 0) continue;
     Row inside;
@@ -43,6 +51,19 @@ void PhasesView::add(const Timeline& timeline, int rank) {
       inside.device_ns = static_cast<double>(s.duration_ns);
     }
     for_each_phase(timeline.texts[s.phases], [&](std::string_view phase) { rows[names_.add(phase)].add(inside); });
+  }
+}
+
+void PhasesView::append(const Cell& rank, const RankRows& of, const Texts& names, ViewTable& table) {
+  std::vector<std::pair<TextId, Row>> rows(of.rows.begin(), of.rows.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  for (const auto& [name, row] : rows) {
+    const double mean = row.occurrences > 0 ? to_us(row.total_ns) / static_cast<double>(row.occurrences) : 0;
+    Cell share;
+    if (of.steps_ns > 0) share = 100 * row.in_steps_ns / of.steps_ns;
+    table.rows.push_back({rank, std::string(names[name]), row.occurrences, to_us(row.total_ns), mean,
+                          to_us(row.longest_ns), share, row.calls, row.activities, to_us(row.device_ns)});
   }
 }
 
@@ -56,27 +77,19 @@ View PhasesView::finish() {
                               {"total_us", "Total", Unit::kTime},
                               {"mean_us", "Mean", Unit::kTime},
                               {"longest_us", "Longest", Unit::kTime},
+                              {"share_percent", "Share of steps", Unit::kPercent},
                               {"calls", "Calls"},
                               {"device_activities", "Device activities"},
                               {"device_us", "Device time", Unit::kTime}},
                   .limit_each = true};
-  const auto append = [&](const Cell& rank, const Rows& of) {
-    std::vector<std::pair<TextId, Row>> rows(of.begin(), of.end());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
-    for (const auto& [name, row] : rows) {
-      const double mean = row.occurrences > 0 ? to_us(row.total_ns) / static_cast<double>(row.occurrences) : 0;
-      table.rows.push_back({rank, std::string(names_[name]), row.occurrences, to_us(row.total_ns), mean,
-                            to_us(row.longest_ns), row.calls, row.activities, to_us(row.device_ns)});
-    }
-  };
-  Rows sum;
+  RankRows sum;
   for (const auto& [rank, of] : ranks_) {
-    for (const auto& [name, row] : of) sum[name].add(row);
+    sum.steps_ns += of.steps_ns;
+    for (const auto& [name, row] : of.rows) sum.rows[name].add(row);
   }
-  if (ranks_.size() > 1) append("all", sum);
-  for (const auto& [rank, of] : ranks_) append(std::int64_t{rank}, of);
-  if (sum.empty()) view.notes.emplace_back("No phases: name them with [[phase]] in the spec");
+  if (ranks_.size() > 1) append("all", sum, names_, table);
+  for (const auto& [rank, of] : ranks_) append(std::int64_t{rank}, of, names_, table);
+  if (sum.rows.empty()) view.notes.emplace_back("No phases: name them with [[phase]] in the spec");
   view.tables = {std::move(table)};
   return view;
 }

@@ -1,5 +1,5 @@
 // profshim summary --phases: the phases of the spec ([[phase]]), with the calls and device activity inside. A phase
-// includes the phases inside it.
+// includes the phases inside it. Its share is that of the whole steps.
 #pragma once
 
 #include <map>
@@ -18,12 +18,18 @@ class PhasesView {
   struct Row {
     std::int64_t occurrences = 0, longest_ns = 0, calls = 0, activities = 0;
     double total_ns = 0, device_ns = 0;
+    double in_steps_ns = 0;  // part of total_ns
     void add(const Row& other);
   };
   using Rows = std::map<TextId, Row>;
+  struct RankRows {
+    Rows rows;
+    double steps_ns = 0;
+  };
+  static void append(const Cell& rank, const RankRows& of, const Texts& names, ViewTable& table);
 
   Texts names_;
-  std::map<int, Rows> ranks_;
+  std::map<int, RankRows> ranks_;
 };
 
 }  // namespace profshim::analysis_detail

@@ -53,10 +53,10 @@ int run(int argc, char** argv) {
   Arguments arguments(
       "report",
       "Writes one HTML file that a browser shows without a network connection: duration and breakdown of the\n"
-      "steps per rank; ranks that were late and ranks that waited for them; the functions that took most of\n"
-      "the time; clock errors; lost events. Reads traces of profshim and torch.profiler, one per rank or merged.\n"
-      "Groups of processes of one launch (trainers, rollout engines) have parts of their own on the page.\n"
-      "Also prints the main findings.");
+      "steps per rank; phases of the spec; ranks that were late and ranks that waited for them; the functions\n"
+      "that took most of the time; clock errors; lost events. Reads traces of profshim and torch.profiler, one\n"
+      "per rank or merged. Groups of processes of one launch (trainers, rollout engines) are shown apart on the\n"
+      "page. Also prints the main findings.");
   arguments.add("PATH", given, "Trace files of one job, or folders to search for them").required();
   arguments.add("--several-runs", several_runs, "Show several runs of profshim apart, which is an error else");
   arguments.add("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");

@@ -13,8 +13,6 @@
 namespace profshim::analysis_detail::test {
 namespace {
 
-using Level = ReportFinding::Level;
-
 class ReportOfFiles : public ::testing::Test {
  protected:
   std::string write(const std::string& name, int rank, const std::vector<HandEvent>& events,

@@ -28,11 +28,26 @@ TEST(PhasesView, AddsUpOccurrencesAndWhatIsInside) {
                                                                                            {"total_us", "400"},
                                                                                            {"mean_us", "200"},
                                                                                            {"longest_us", "300"},
+                                                                                           {"share_percent", "-"},
                                                                                            {"calls", "2"},
                                                                                            {"device_activities", "2"},
                                                                                            {"device_us", "100"}}));
   EXPECT_EQ(row(view, "phases", {{"phase", "sync"}})["calls"], "1");
   EXPECT_EQ(row(view, "phases", {{"phase", "sync"}})["device_us"], "60");
+}
+
+TEST(PhasesView, ShareIsThatOfWholeSteps) {
+  PhasesView phases;
+
+  phases.add(hand_made(0, {{"user_annotation", "ProfilerStep#1", 0, 100, 1},
+                           {"user_annotation", "ProfilerStep#2", 100, 100, 1},
+                           {"phase", "actor", 50, 80, 9},
+                           {"phase", "actor", 190, 100, 9}}),
+             0);
+
+  const View view = phases.finish();
+  EXPECT_EQ(row(view, "phases", {{"phase", "actor"}})["total_us"], "180");
+  EXPECT_EQ(row(view, "phases", {{"phase", "actor"}})["share_percent"], "45");
 }
 
 TEST(PhasesView, SaysHowToNamePhases) {

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+#include "trace/schema.h"
+
+namespace profshim::analysis_detail {
+
+/// Calls `function` with the name of each phase in a text of Slice::phases, outermost first.
+template <class Function>
+void for_each_phase(std::string_view phases, const Function& function) {
+  while (!phases.empty()) {
+    const std::size_t end = phases.find(schema::kPhaseSeparator);
+    function(phases.substr(0, end));
+    phases = end == std::string_view::npos ? "" : phases.substr(end + schema::kPhaseSeparator.size());
+  }
+}
+
+}  // namespace profshim::analysis_detail
