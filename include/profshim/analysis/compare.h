@@ -1,6 +1,6 @@
 // Compares a run (NEW) with earlier runs (BASE), or with the rules of a spec. Manual: src/cli/traces/compare.scd.
 //
-// A kernel counts in the step that launched it.
+// A kernel counts in the step, and in the phases, that launched it.
 //
 // A time has one sample per step, from the slowest rank. A time has grown if, against each run of BASE:
 //   1. A one-sided Mann-Whitney test finds NEW longer, at 1 % for all tests together: half for the step time, half for
@@ -28,7 +28,17 @@
 
 namespace profshim {
 
-enum class RowKind : std::uint8_t { kCall, kRange, kRuntime, kKernel, kCopy };
+/// The last three are made from ProfileRank::phases; their names are those of phases.
+enum class RowKind : std::uint8_t {
+  kCall,
+  kRange,
+  kRuntime,
+  kKernel,
+  kCopy,
+  kPhase,          // occurrences, and their time on the host
+  kPhaseLaunches,  // calls inside that launch kernels or graphs
+  kPhaseDevice     // time of the device activity inside
+};
 std::string_view to_text(RowKind kind);
 
 /// The events of one name on one rank; `count` and `time_ns` have one element per step.
@@ -37,14 +47,27 @@ struct ProfileRow {
   bool other_threads = false;  // some events were outside the step thread
 };
 
-struct ProfileRank {
+using RowKey = std::pair<RowKind, std::string>;
+
+/// Sums over all events, or over those inside a phase; the lists have one element per step.
+struct ProfileSums {
+  std::vector<std::int64_t> communication_ns, launches, mpi_bytes;
+  std::map<RowKey, ProfileRow> rows;
+};
+
+/// A phase with the phases inside it.
+struct ProfilePhase : ProfileSums {
+  std::vector<std::int64_t> occurrences, time_ns;  // of occurrences that begin in the step
+};
+
+struct ProfileRank : ProfileSums {
   int rank = -1;
   /// Step number, and 0, 1, ... for its repetitions (a job may number the steps of each epoch). Without steps, each
-  /// window counts as one.
+  /// window counts as one. The window of a phase's occurrence has the number of the occurrence.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
-  std::vector<std::int64_t> step_ns, communication_ns, launches, mpi_bytes;
+  std::vector<std::int64_t> step_ns;
   double cpus_used = -1;  // -1 = unknown
-  std::map<std::pair<RowKind, std::string>, ProfileRow> rows;
+  std::map<std::string, ProfilePhase> phases;
 };
 
 /// Sums over the machines of a run, in CPUs: 0.5 = one CPU for half of the time.
@@ -58,6 +81,7 @@ struct MachineLoad {
 
 struct RunProfile {
   std::string path;
+  std::string phase;  // whose windows the traces are; "" = windows of steps
   int world_size = -1;
   bool has_steps = false;
   std::size_t files = 0, incomplete_files = 0;
@@ -89,6 +113,7 @@ struct Change {
   What what{};
   Verdict verdict{};
   std::string kind, name;               // "call", "MPI_Allreduce"; for a rule its metric and name
+  std::string phase;                    // of a rule
   std::optional<double> before, after;  // per step: a count or microseconds; no value = gone, new, or no baseline
   std::string ranks;
   std::string steps;  // "20 of 20 steps"

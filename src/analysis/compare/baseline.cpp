@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -52,24 +53,44 @@ void write_steps(JsonWriter& json, const ProfileRank& rank) {
   json.key("steps").raw(list.close_list().text());
 }
 
-void write_rank(JsonWriter& json, const ProfileRank& rank) {
-  json.open_object().member("rank", rank.rank);
-  write_steps(json, rank);
-  json.line(3);
-  write_numbers(json, "step_ns", rank.step_ns);
-  write_numbers(json, "communication_ns", rank.communication_ns);
-  write_numbers(json, "launches", rank.launches);
-  write_numbers(json, "mpi_bytes", rank.mpi_bytes);
-  if (rank.cpus_used >= 0) json.key("cpus_used").raw(number_text(rank.cpus_used));
-  json.line(3).key("rows").open_list();
-  for (const auto& [key, row] : rank.rows) {
-    json.line(4).open_object().member("kind", to_text(key.first)).member("name", key.second);
+constexpr std::array kSums = {std::pair{std::string_view("communication_ns"), &ProfileSums::communication_ns},
+                              std::pair{std::string_view("launches"), &ProfileSums::launches},
+                              std::pair{std::string_view("mpi_bytes"), &ProfileSums::mpi_bytes}};
+constexpr std::array kOfPhase = {std::pair{std::string_view("occurrences"), &ProfilePhase::occurrences},
+                                 std::pair{std::string_view("time_ns"), &ProfilePhase::time_ns}};
+constexpr std::size_t kStoredKinds = 5;
+
+void write_sums(JsonWriter& json, const ProfileSums& sums, int depth) {
+  for (const auto& [key, list] : kSums) write_numbers(json, key, sums.*list);
+  json.line(depth).key("rows").open_list();
+  for (const auto& [key, row] : sums.rows) {
+    json.line(depth + 1).open_object().member("kind", to_text(key.first)).member("name", key.second);
     json.member("other_threads", row.other_threads);
     write_numbers(json, "count", row.count);
     write_numbers(json, "time_ns", row.time_ns);
     json.close_object();
   }
-  json.close_list().close_object();
+  json.close_list();
+}
+
+void write_rank(JsonWriter& json, const ProfileRank& rank) {
+  json.open_object().member("rank", rank.rank);
+  write_steps(json, rank);
+  json.line(3);
+  write_numbers(json, "step_ns", rank.step_ns);
+  if (rank.cpus_used >= 0) json.key("cpus_used").raw(number_text(rank.cpus_used));
+  write_sums(json, rank, 3);
+  if (!rank.phases.empty()) {
+    json.line(3).key("phases").open_list();
+    for (const auto& [name, phase] : rank.phases) {
+      json.line(4).open_object().member("name", name);
+      for (const auto& [key, list] : kOfPhase) write_numbers(json, key, phase.*list);
+      write_sums(json, phase, 5);
+      json.close_object();
+    }
+    json.close_list();
+  }
+  json.close_object();
 }
 
 class Reader {
@@ -95,6 +116,7 @@ class Reader {
     if (run == nullptr) return false;
     const std::string_view key = parts_[2];
     if (key == "path") return run->path = value.text, true;
+    if (key == "phase") return run->phase = value.text, true;
     if (key == "world_size") return run->world_size = static_cast<int>(value.integer), true;
     if (key == "has_steps") return run->has_steps = value.integer != 0, true;
     if (key == "machine" && parts_.size() == 4)
@@ -120,28 +142,46 @@ class Reader {
       return step != nullptr;
     }
     if (key == "step_ns") return number(rank.step_ns, 5, value);
-    if (key == "communication_ns") return number(rank.communication_ns, 5, value);
-    if (key == "launches") return number(rank.launches, 5, value);
     if (key == "cpus_used") return rank.cpus_used = number_of(value), rank.cpus_used >= 0;
-    if (key == "mpi_bytes") return number(rank.mpi_bytes, 5, value);
-    return key == "rows" && parts_.size() >= 7 && row(rank, value);
+    if (key == "phases" && parts_.size() >= 7) return phase(rank, value);
+    return sums(rank, 4, value);
   }
 
-  // Needs the order of write_rank(): kind, name, numbers.
-  bool row(ProfileRank& rank, const Value& value) {
+  // Needs the order of write_rank(): the name first.
+  bool phase(ProfileRank& rank, const Value& value) {
     const std::string_view key = parts_[6];
+    if (key == "name") return phase_ = &rank.phases[std::string(value.text)], true;
+    if (phase_ == nullptr) return false;
+    for (const auto& [name, list] : kOfPhase) {
+      if (key == name) return number(phase_->*list, 7, value);
+    }
+    return sums(*phase_, 6, value);
+  }
+
+  /// `part`: index of the key in the path.
+  bool sums(ProfileSums& sums, std::size_t part, const Value& value) {
+    const std::string_view key = parts_[part];
+    for (const auto& [name, list] : kSums) {
+      if (key == name) return number(sums.*list, part + 1, value);
+    }
+    return key == "rows" && parts_.size() >= part + 3 && row(sums, part + 2, value);
+  }
+
+  // Needs the order of write_sums(): kind, name, numbers.
+  bool row(ProfileSums& sums, std::size_t part, const Value& value) {
+    const std::string_view key = parts_[part];
     if (key == "kind") {
-      for (std::size_t i = 0; i < 5; ++i) {
+      for (std::size_t i = 0; i < kStoredKinds; ++i) {
         kind_ = static_cast<RowKind>(i);
         if (to_text(kind_) == value.text) return true;
       }
       return false;
     }
-    if (key == "name") return row_ = &rank.rows[{kind_, std::string(value.text)}], true;
+    if (key == "name") return row_ = &sums.rows[{kind_, std::string(value.text)}], true;
     if (row_ == nullptr) return false;
     if (key == "other_threads") return row_->other_threads = value.integer != 0, true;
-    if (key == "count") return number(row_->count, 7, value);
-    return key == "time_ns" && number(row_->time_ns, 7, value);
+    if (key == "count") return number(row_->count, part + 1, value);
+    return key == "time_ns" && number(row_->time_ns, part + 1, value);
   }
 
   bool number(std::vector<std::int64_t>& list, std::size_t part, const Value& value) {
@@ -163,21 +203,28 @@ class Reader {
 
   std::vector<RunProfile>& runs_;
   std::vector<std::string_view> parts_;
+  ProfilePhase* phase_ = nullptr;
   RowKind kind_{};
   ProfileRow* row_ = nullptr;
   int version_ = 0;
   bool ok_ = true;
 };
 
+bool fits(const ProfileSums& sums, std::size_t n) {
+  const bool have_size =
+      std::all_of(kSums.begin(), kSums.end(), [&](const auto& list) { return (sums.*list.second).size() == n; });
+  return have_size && std::all_of(sums.rows.begin(), sums.rows.end(), [n](const auto& row) {
+           return row.second.count.size() == n && row.second.time_ns.size() == n;
+         });
+}
+
 bool fits(const ProfileRank& rank) {
   const std::size_t n = rank.steps.size();
-  for (const auto* const list : {&rank.step_ns, &rank.communication_ns, &rank.launches, &rank.mpi_bytes}) {
-    if (list->size() != n) return false;
-  }
-  for (const auto& [key, row] : rank.rows) {
-    if (row.count.size() != n || row.time_ns.size() != n) return false;
-  }
-  return n > 0;
+  return n > 0 && rank.step_ns.size() == n && fits(rank, n) &&
+         std::all_of(rank.phases.begin(), rank.phases.end(), [n](const auto& named) {
+           const ProfilePhase& phase = named.second;
+           return phase.occurrences.size() == n && phase.time_ns.size() == n && fits(phase, n);
+         });
 }
 
 }  // namespace
@@ -198,6 +245,7 @@ std::string baseline_text(const std::vector<RunProfile>& runs) {
   for (const RunProfile& run : runs) {
     json.line(1).open_object().member("path", run.path).member("world_size", run.world_size);
     json.member("has_steps", run.has_steps);
+    if (!run.phase.empty()) json.member("phase", run.phase);
     if (run.machine) {
       json.key("machine");
       write_load(json, *run.machine);

@@ -112,6 +112,12 @@ void check_comparable(const RunProfile& base, const RunProfile& run) {
     throw std::runtime_error("the two runs cannot be compared: " + base.path + " has " + ranks_of(base) + ", " +
                              run.path + " has " + ranks_of(run));
   }
+  if (base.phase != run.phase) {
+    const auto windows = [](const RunProfile& of) {
+      return of.path + " has windows of " + (of.phase.empty() ? "steps" : "the phase " + of.phase);
+    };
+    throw std::runtime_error("the two runs cannot be compared: " + windows(base) + ", " + windows(run));
+  }
   if (base.has_steps != run.has_steps) {
     throw std::runtime_error("the two runs cannot be compared: " + (base.has_steps ? base : run).path + " has steps, " +
                              (base.has_steps ? run : base).path + " has none");

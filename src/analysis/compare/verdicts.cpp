@@ -4,6 +4,7 @@
 
 #include "analysis/model/machine_load.h"
 #include "analysis/model/statistics.h"
+#include "phase_rows.h"
 #include "profshim/analysis.h"
 #include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
@@ -15,7 +16,6 @@ namespace profshim {
 namespace {
 
 using namespace analysis_detail;
-using RowKey = std::pair<RowKind, std::string>;
 using Verdict = Change::Verdict;
 
 /// Programs repeat these calls until an operation is done.
@@ -59,6 +59,7 @@ class Comparer {
     result_.unit = run_.has_steps ? "step" : "window";
     result_.ranks = run_.ranks.size();
     collect_names();
+    collect_phases();
     for (const RowKey& key : names_) compare_counts(key);
     compare_times();
     return std::move(result_);
@@ -90,9 +91,37 @@ class Comparer {
     result_.names = names_.size();
   }
 
-  static const ProfileRow* row_of(const ProfileRank& rank, const RowKey& key) {
-    const auto at = rank.rows.find(key);
-    return at == rank.rows.end() ? nullptr : &at->second;
+  /// The spec names phases: one that is in one run only tells nothing about the program.
+  void collect_phases() {
+    std::set<std::string> of_base, of_run;
+    const auto collect = [&](const RunProfile& run, std::set<std::string>& names) {
+      for (const ProfileRank& rank : run.ranks) {
+        for (const auto& [name, phase] : rank.phases) names.insert(name);
+        if (!rank.phases.empty()) phase_rows_[&rank] = phase_rows(rank);
+      }
+    };
+    for (const RunProfile& base : base_) collect(base, of_base);
+    collect(run_, of_run);
+    for (const std::string& name : of_run) {
+      if (of_base.erase(name) == 0) {
+        result_.notes.push_back("the phase " + name + " is in the new run only: not compared");
+        continue;
+      }
+      for (const RowKind kind : {RowKind::kPhase, RowKind::kPhaseLaunches, RowKind::kPhaseDevice})
+        names_.emplace(kind, name);
+    }
+    for (const std::string& name : of_base)
+      result_.notes.push_back("the phase " + name + " is in the earlier run only: not compared");
+  }
+
+  const ProfileRow* row_of(const ProfileRank& rank, const RowKey& key) const {
+    const auto find = [&](const auto& rows) {
+      const auto at = rows.find(key);
+      return at == rows.end() ? nullptr : &at->second;
+    };
+    if (key.first < RowKind::kPhase) return find(rank.rows);
+    const auto at = phase_rows_.find(&rank);
+    return at == phase_rows_.end() ? nullptr : find(at->second);
   }
 
   /// (count in base, count in run) -> number of steps.
@@ -291,6 +320,7 @@ class Comparer {
   std::vector<TimeSamples> machine_;  // one per baseline run, without times
   std::vector<std::vector<StepPair>> common_;
   std::set<RowKey> names_;
+  std::map<const ProfileRank*, std::map<RowKey, ProfileRow>> phase_rows_;
 };
 
 void sort_worst_first(std::vector<Change>& changes) {

@@ -107,7 +107,8 @@ int run(int argc, char** argv) {
       "Compares two runs of a program step by step:\n"
       "  - the number of calls of each operator, function and kernel; any difference is a regression;\n"
       "  - the time of steps, of communication, and of each of those names; an increase is a regression if it is\n"
-      "    statistically significant, larger than the tolerance, lasting, and not explained by a busier machine.\n"
+      "    statistically significant, larger than the tolerance, lasting, and not explained by a busier machine;\n"
+      "  - occurrences, launches and times of the phases of the spec.\n"
       "With --spec, also checks the rules of the spec: [check] and [[check.rule]].");
   arguments
       .add("PATH", options.paths,

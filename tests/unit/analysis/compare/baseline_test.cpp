@@ -18,6 +18,9 @@ TEST(Compare, ABaselineComesBackAsItWas) {
   std::vector<RunProfile> runs = {noisy_run(random, 0.02), noisy_run(random, 0.02)};
   runs[0].machine = {.cpus = 4, .own = 1.5, .others = 0.25, .waited = 0.125, .stolen = 0.5};
   runs[0].ranks[1].cpus_used = 0.75;
+  runs[1].phase = "actor";
+  test::phase(runs[0].ranks[0], "actor", 5000).launches[1] = 9;
+  test::phase(runs[0].ranks[0], "rollout", 7000);
   const std::string path = folder.path() + "/base.json";
   std::ofstream(path) << baseline_text(runs);
 
@@ -31,6 +34,10 @@ TEST(Compare, ABaselineComesBackAsItWas) {
   EXPECT_FALSE(read[1].machine.has_value());
   EXPECT_EQ(read[0].ranks[1].cpus_used, 0.75);
   EXPECT_EQ(read[1].ranks[1].cpus_used, -1);
+  EXPECT_EQ(read[1].phase, "actor");
+  ASSERT_EQ(read[0].ranks[0].phases.size(), 2u);
+  EXPECT_EQ(read[0].ranks[0].phases.at("actor").launches[1], 9);
+  EXPECT_EQ(read[0].ranks[0].phases.at("rollout").time_ns[0], 7000);
 }
 
 TEST(Compare, ADamagedBaselineIsNone) {

@@ -44,6 +44,21 @@ inline RunProfile noisy_run(std::mt19937& random, double sigma, double slower = 
   return run;
 }
 
+/// Adds a phase in which each rank launches one kernel per step.
+inline ProfilePhase& phase(ProfileRank& rank, const std::string& name, std::int64_t time_ns) {
+  ProfilePhase& made = rank.phases[name];
+  const std::size_t steps = rank.steps.size();
+  made.occurrences.assign(steps, 1);
+  made.time_ns.assign(steps, time_ns);
+  made.launches.assign(steps, 1);
+  made.communication_ns.resize(steps);
+  made.mpi_bytes.resize(steps);
+  ProfileRow& kernel = made.rows[{RowKind::kKernel, "gemm<128, 64>"}];
+  kernel.count.assign(steps, 1);
+  kernel.time_ns.assign(steps, time_ns / 2);
+  return made;
+}
+
 inline std::vector<const Change*> failures(const Comparison& comparison) {
   std::vector<const Change*> list;
   for (const Change& c : comparison.changes) {

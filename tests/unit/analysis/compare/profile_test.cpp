@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <stdexcept>
 
 #include "profshim/analysis/compare.h"
 #include "unit/temporary_folder.h"
@@ -8,11 +9,12 @@
 namespace profshim {
 namespace {
 
-std::string slice(const char* category, const std::string& name, int tid, int ts, int duration, int correlation = 0) {
+std::string slice(const char* category, const std::string& name, int tid, int ts, int duration, int correlation = 0,
+                  const std::string& args = "") {
   return ",\n{\"ph\": \"X\", \"cat\": \"" + std::string(category) + "\", \"name\": \"" + name +
          "\", \"pid\": 7, \"tid\": " + std::to_string(tid) + ", \"ts\": " + std::to_string(ts) +
          ", \"dur\": " + std::to_string(duration) + ", \"args\": {\"correlation\": " + std::to_string(correlation) +
-         ", \"bytes\": 8, \"comm\": \"MPI_COMM_WORLD\"}}";
+         ", \"bytes\": 8, \"comm\": \"MPI_COMM_WORLD\"" + args + "}}";
 }
 
 std::string trace(const std::string& events, bool complete = true) {
@@ -93,6 +95,63 @@ TEST_F(CompareProfile, AStepNumberThatComesAgainIsAnotherStep) {
   EXPECT_EQ(rank.steps, (std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 0}, {6, 0}, {5, 1}, {6, 1}}));
   EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Send"), (Counts{1, 0, 0, 0}));
   EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Recv"), (Counts{0, 0, 0, 1}));
+}
+
+const std::string kActor = R"(, "phase": "actor")", kSync = R"(, "phase": "sync", "outer phases": "actor")";
+
+TEST_F(CompareProfile, APhaseHoldsWhatIsInsideOfItAndOfItsPhases) {
+  const ProfileRank rank =
+      profile({trace(slice("phase", "actor", 9, 1010, 50) + slice("phase", "sync", 10, 1030, 10) +
+                     slice("phase", "actor", 9, 1110, 40) + slice("cpu_op", "MPI_Bcast", 7, 1020, 5, 0, kActor) +
+                     slice("cpu_op", "MPI_Barrier", 7, 1031, 5, 0, kSync) + slice("cpu_op", "MPI_Barrier", 7, 1090, 5) +
+                     slice("cuda_runtime", "cudaLaunchKernel", 7, 1120, 5, 11, kActor) +
+                     slice("kernel", "gemm", 0, 1160, 20, 11, kActor))});
+
+  ASSERT_EQ(rank.phases.size(), 2u);
+  const ProfilePhase &actor = rank.phases.at("actor"), &sync = rank.phases.at("sync");
+  EXPECT_EQ(actor.occurrences, (Counts{1, 1}));
+  EXPECT_EQ(actor.time_ns, (Counts{50000, 40000}));
+  EXPECT_EQ(actor.rows.at({RowKind::kCall, "MPI_Barrier"}).count, (Counts{1, 0}));
+  EXPECT_EQ(actor.mpi_bytes, (Counts{16, 0}));
+  EXPECT_EQ(actor.launches, (Counts{0, 1}));
+  EXPECT_EQ(actor.rows.at({RowKind::kKernel, "gemm"}).time_ns, (Counts{0, 20000}));
+  EXPECT_EQ(sync.occurrences, (Counts{1, 0}));
+  EXPECT_EQ(sync.communication_ns, (Counts{5000, 0}));
+  EXPECT_EQ(sync.rows.count({RowKind::kCall, "MPI_Bcast"}), 0u);
+  EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Barrier"), (Counts{2, 0}));
+}
+
+TEST_F(CompareProfile, APhaseOfOneWindowHasNothingInTheOthers) {
+  std::string later = trace("");
+  for (const auto& [from, to] : {std::pair{"#5", "#7"}, {"#6", "#8"}}) later.replace(later.find(from), 2, to);
+
+  const ProfileRank rank = profile({trace(slice("phase", "actor", 9, 1110, 40)), later});
+
+  EXPECT_EQ(rank.phases.at("actor").occurrences, (Counts{0, 1, 0, 0}));
+  EXPECT_EQ(rank.phases.at("actor").launches, (Counts{0, 0, 0, 0}));
+}
+
+std::string phase_window(int occurrence, const std::string& phase = "actor") {
+  std::string text = trace(slice("cpu_op", "MPI_Bcast", 7, 1020, 5, 0, kActor));
+  return text.replace(text.find("\"complete\""), 0,
+                      R"("phase": {"name": ")" + phase + R"(", "occurrence": )" + std::to_string(occurrence) + "}, ");
+}
+
+TEST_F(CompareProfile, WindowsOfAPhaseAreNumberedByOccurrence) {
+  const ProfileRank rank = profile({phase_window(3), phase_window(5)});
+
+  EXPECT_EQ(rank.steps, (std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 0}, {5, 0}}));
+  EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Bcast"), (Counts{1, 1}));
+}
+
+TEST_F(CompareProfile, WindowsOfTwoPhasesAreNoRun) {
+  try {
+    profile({phase_window(0), phase_window(0, "rollout")});
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("is of the windows of the phase rollout, but "), std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace
