@@ -75,7 +75,8 @@ std::string_view to_text(CheckMetric metric);
 
 struct CheckRule {
   CheckMetric metric{};
-  std::string name;  // glob; "" = all
+  std::string name;   // glob; "" = all
+  std::string phase;  // counts only what is inside; "" = everything
   std::optional<double> min, max, tolerance;
   std::string baseline;  // file of `profshim compare --update-baseline`, relative to the spec's folder
   int line = 0;

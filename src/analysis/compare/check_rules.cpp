@@ -21,20 +21,24 @@ bool counts_row(CheckMetric metric, RowKind kind) {
 }
 
 std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& rank, bool* any = nullptr) {
+  const auto phase = rank.phases.find(rule.phase);
+  const bool is_in_phase = !rule.phase.empty();
+  if (is_in_phase && phase == rank.phases.end()) return std::vector<std::int64_t>(rank.steps.size());
+  const ProfileSums& sums = is_in_phase ? static_cast<const ProfileSums&>(phase->second) : rank;
   switch (rule.metric) {
     case CheckMetric::kLaunches:
-      return rank.launches;
+      return sums.launches;
     case CheckMetric::kMpiBytes:
-      return rank.mpi_bytes;
+      return sums.mpi_bytes;
     case CheckMetric::kStepUs:
-      return rank.step_ns;
+      return is_in_phase ? phase->second.time_ns : rank.step_ns;
     case CheckMetric::kCommunication:
-      return rank.communication_ns;
+      return sums.communication_ns;
     default:
       break;
   }
   std::vector<std::int64_t> sum(rank.steps.size());
-  for (const auto& [key, row] : rank.rows) {
+  for (const auto& [key, row] : sums.rows) {
     if (!counts_row(rule.metric, key.first) || !(rule.name.empty() || glob_match(rule.name, key.second))) continue;
     if (any != nullptr) *any = true;
     const auto& list = is_count(rule.metric) ? row.count : row.time_ns;
@@ -113,8 +117,15 @@ class Rules {
     const Extremes now = extremes(rule, run_);
     const std::string place = spec_path_ + ":" + std::to_string(rule.line);
     Change& change = add(std::string(to_text(rule.metric)), rule.name, Verdict::kSame, place);
+    change.phase = rule.phase;
     change.after = rule.min && !rule.max ? now.least : now.most;
-    if (!rule.name.empty() && !any) {
+    const bool has_phase = std::any_of(run_.ranks.begin(), run_.ranks.end(), [&](const ProfileRank& rank) {
+      return rule.phase.empty() || rank.phases.contains(rule.phase);
+    });
+    if (!has_phase) {
+      change.verdict = Verdict::kNote;
+      change.sentence += ": this run does not have the phase";
+    } else if (!rule.name.empty() && !any) {
       change.verdict = Verdict::kNote;
       change.sentence += ": no call or kernel of this run matches this name";
     }

@@ -66,7 +66,7 @@ std::string change_text(const Change& c) {
 
 std::string title(const Change& c) {
   if (c.what != What::kRule || c.kind == "rule") return c.name;
-  return c.kind + (c.name.empty() ? "" : " of " + c.name);
+  return c.kind + (c.name.empty() ? "" : " of " + c.name) + (c.phase.empty() ? "" : " in phase " + c.phase);
 }
 
 std::string detail(const Change& c) {
@@ -193,6 +193,7 @@ std::string compare_json(const Comparison& comparison) {
   for (const Change& c : comparison.changes) {
     json.line(2).open_object().member("verdict", c.verdict == Verdict::kRegression ? "regression" : word(c.verdict));
     json.member("what", word(c.what)).member("kind", c.kind).member("name", c.name);
+    if (!c.phase.empty()) json.member("phase", c.phase);
     json.member("before", c.before).member("after", c.after).member("ranks", c.ranks).member("steps", c.steps);
     json.member("p", c.p).member("sentence", c.sentence).close_object();
   }

@@ -1,5 +1,6 @@
 #include "checks.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@ class Checks {
     folder();
     filename();
     stacks();
+    phases_of_rules();
   }
 
  private:
@@ -190,6 +192,28 @@ class Checks {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
     error("output.export", "output.export", "\"stacks\" exports call stacks, but none are recorded",
           "write capture.with_stack = true or capture.native_stack = true");
+  }
+
+  /// A spec without phases may check the traces of another spec.
+  void phases_of_rules() {
+    const auto rules = settings_.find("check.rule");
+    if (spec_.phases.empty() || rules == settings_.end()) return;
+    std::vector<std::string_view> names;
+    std::string all;
+    for (const PhaseSpec& phase : spec_.phases) {
+      names.push_back(phase.name);
+      all += (all.empty() ? "" : ", ") + phase.name;
+    }
+    for (const Value& rule : rules->second.value.items) {
+      for (const Value& member : rule.items) {
+        if (member.name != "phase" || std::find(names.begin(), names.end(), member.text) != names.end()) continue;
+        const std::string_view near = nearest(member.text, names);
+        error("check.rule", "check.rule", "no [[phase]] has the name " + quoted(member.text),
+              near.empty() ? "phases of this spec: " + all : "did you mean \"" + std::string(near) + "\"?");
+        problems_.back().line = member.line;
+        problems_.back().column = member.column;
+      }
+    }
   }
 
   const Spec& spec_;

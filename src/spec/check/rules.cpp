@@ -95,6 +95,8 @@ bool read_rule(const Value& table, CheckRule& rule, Refusal& refusal) {
     } else if (member.name == "name") {
       name = &member;
       if (!read_word(member, rule.name, refusal)) return false;
+    } else if (member.name == "phase") {
+      if (!read_word(member, rule.phase, refusal)) return false;
     } else if (member.name == "baseline") {
       if (!read_word(member, rule.baseline, refusal)) return false;
     } else if (member.name == "min") {
@@ -106,9 +108,10 @@ bool read_rule(const Value& table, CheckRule& rule, Refusal& refusal) {
       tolerance = &member;
       if (!read_limit(member, rule.tolerance, refusal)) return false;
     } else {
-      const std::string_view near = nearest(member.name, {"metric", "name", "min", "max", "baseline", "tolerance"});
+      const std::string_view near =
+          nearest(member.name, {"metric", "name", "phase", "min", "max", "baseline", "tolerance"});
       return refuse(refusal, member, "a rule has no key " + quoted(member.name),
-                    near.empty() ? "known here: metric, name, min, max, baseline, tolerance"
+                    near.empty() ? "known here: metric, name, phase, min, max, baseline, tolerance"
                                  : "did you mean " + std::string(near) + "?");
     }
   }
@@ -157,6 +160,7 @@ std::string check_rules_to_toml(const std::vector<CheckRule>& rules) {
   for (const CheckRule& rule : rules) {
     out += std::string(out.size() > 1 ? ", " : "") + "{ metric = " + toml_string(to_text(rule.metric));
     if (!rule.name.empty()) out += ", name = " + toml_string(rule.name);
+    if (!rule.phase.empty()) out += ", phase = " + toml_string(rule.phase);
     if (rule.min) out += ", min = " + number_text(*rule.min);
     if (rule.max) out += ", max = " + number_text(*rule.max);
     if (!rule.baseline.empty()) out += ", baseline = " + toml_string(rule.baseline);

@@ -262,7 +262,7 @@ KeyRow check_rule_row() {
   auto print = [](const Spec& spec) { return check_rules_to_toml(spec.check.rules); };
   return {"check.rule",
           "list of tables",
-          "tables of metric, name, min, max, baseline, tolerance",
+          "tables of metric, name, phase, min, max, baseline, tolerance",
           "",
           "rules for `profshim compare --spec`: launches_per_step, kernels_per_step, calls_per_step, "
           "mpi_bytes_per_step, step_us, kernel_us, call_us, communication_us",

@@ -59,5 +59,25 @@ TEST(Rules, SayWhichTracesAreMissing) {
   EXPECT_EQ(failures(comparison)[1]->sentence, "no trace of ranks 2-3");
 }
 
+TEST(Rules, OfAPhaseCountOnlyWhatIsInside) {
+  std::mt19937 random(22);
+  RunProfile run = noisy_run(random, 0.02);
+  for (ProfileRank& rank : run.ranks) {
+    rank.launches.assign(rank.launches.size(), 7);
+    test::phase(rank, "actor", 3'000'000).launches[2] = 2;
+  }
+  const auto rule = [](const char* text) { return std::string("[[check.rule]]\nphase = \"actor\"\n") + text; };
+
+  EXPECT_FALSE(checked(rule("metric = \"launches_per_step\"\nmax = 2\n"), run).failed());
+  EXPECT_TRUE(checked(rule("metric = \"launches_per_step\"\nmax = 1\n"), run).failed());
+  EXPECT_FALSE(checked(rule("metric = \"kernels_per_step\"\nname = \"gemm*\"\nmin = 1\n"), run).failed());
+  EXPECT_FALSE(checked(rule("metric = \"step_us\"\nmax = 3000\n"), run).failed());
+  EXPECT_TRUE(checked(rule("metric = \"step_us\"\nmax = 2999\n"), run).failed());
+  const Comparison other = checked("[[check.rule]]\nphase = \"rollout\"\nmetric = \"step_us\"\nmax = 1\n", run);
+  EXPECT_FALSE(other.failed());
+  EXPECT_EQ(other.changes.at(0).verdict, Change::Verdict::kNote);
+  EXPECT_EQ(other.changes.at(0).sentence, "ci.toml:2: this run does not have the phase");
+}
+
 }  // namespace
 }  // namespace profshim
