@@ -60,7 +60,7 @@ struct RunFolder {
 /// output.overwrite decides. `pattern`: output.folder, absolute. `from`: first number of a sibling that may be used.
 RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,
                    std::int64_t now_ns, int from = 1);
-/// Returns a text that run folders of one launch have in common; "" if the folder is none, or its owner is not trusted.
+/// Returns JobIdentity::launch of a run folder; "" if the folder is none, or its owner is not trusted.
 std::string launch_of(const std::string& folder);
 /// Removes the file in which ranks that were started apart agree on the run name, if this rank is the last.
 void leave_meeting(const std::string& file, const std::string& run_name, const std::string& run_folder);

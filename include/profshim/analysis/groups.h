@@ -14,7 +14,7 @@ struct TraceHead {
   int world_size = -1;
   std::set<int> ranks;  // of a merged trace several
   std::string folder;   // run folder; "" = unknown
-  std::string launch;   // equal for the traces of one launch; "" = unknown
+  std::string launch;   // words, see are_of_one_launch(); "" = unknown
 };
 /// Reads up to the first event. Leaves `folder` and `launch` empty. A file that is no trace has a path only.
 TraceHead read_trace_head(const std::string& path);
@@ -27,6 +27,9 @@ struct TraceGroup {
   /// "Trainer, ranks 0-1 of 2"
   std::string title() const;
 };
+
+/// True if each launch has a word in common with another one, and all are connected so. An unknown launch ("") is not.
+bool are_of_one_launch(const std::set<std::string>& launches);
 
 /// Returns one group if the traces are not known to be of one launch; `several_runs` divides them all the same. Never
 /// returns an empty list.

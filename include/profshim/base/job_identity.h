@@ -16,7 +16,8 @@ struct JobIdentity {
   /// Equal on ranks of one launch that were started apart, and so have other keys: on several hosts, in two terminals,
   /// by ssh for each rank. A later launch may have the same. "" = none.
   std::string meeting = {};
-  /// Equal in all processes of a cluster of Ray, whose actors have keys of their own; else `key`.
+  /// Words: jobs that have one in common are of one launch. Actors of Ray have keys of their own, and share the session
+  /// of their cluster and the process that has started it.
   std::string launch = {};
   /// True if `readable` is equal on all ranks of the launch.
   bool has_common_name = true;

@@ -10,14 +10,24 @@
 namespace profshim {
 namespace {
 
-bool are_of_one_launch(const std::vector<TraceHead>& traces) {
-  return std::all_of(traces.begin(), traces.end(), [&](const TraceHead& trace) {
-    return !trace.launch.empty() && trace.launch == traces.front().launch;
-  });
-}
-
 bool have_common(const auto& a, const auto& b) {
   return std::any_of(a.begin(), a.end(), [&](const auto& one) { return b.contains(one); });
+}
+
+std::set<std::string_view> words_of(std::string_view text) {
+  std::set<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.insert(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::set<std::string> launches_of(const std::vector<TraceHead>& traces) {
+  std::set<std::string> launches;
+  for (const TraceHead& trace : traces) launches.insert(trace.launch);
+  return launches;
 }
 
 /// The traces of one run folder, role and world size.
@@ -33,7 +43,7 @@ struct Part {
   /// A job may have a run folder for each rank, or, without a common job id, a run name on each host.
   bool continues(const Part& other) const {
     const bool has_name = group.run_name == other.group.run_name || !have_common(hosts, other.hosts);
-    return has_name && launch == other.launch && group.role == other.group.role &&
+    return has_name && have_common(words_of(launch), words_of(other.launch)) && group.role == other.group.role &&
            group.world_size == other.group.world_size && !have_common(group.ranks, other.group.ranks);
   }
   void add(const Part& other) {
@@ -82,8 +92,24 @@ std::string TraceGroup::title() const {
   return world_size > 0 ? text + " of " + std::to_string(world_size) : text;
 }
 
+bool are_of_one_launch(const std::set<std::string>& launches) {
+  if (launches.empty()) return false;
+  std::set<std::string_view> known = words_of(*launches.begin());
+  std::vector<std::set<std::string_view>> others;
+  for (const std::string& launch : launches) others.push_back(words_of(launch));
+  for (std::size_t before = others.size() + 1; others.size() < before;) {
+    before = others.size();
+    std::erase_if(others, [&](const auto& words) {
+      const bool is_connected = have_common(words, known);
+      if (is_connected) known.insert(words.begin(), words.end());
+      return is_connected;
+    });
+  }
+  return others.empty();
+}
+
 std::vector<TraceGroup> group_traces(const std::vector<TraceHead>& traces, bool several_runs) {
-  if (!several_runs && !are_of_one_launch(traces)) {
+  if (!several_runs && !are_of_one_launch(launches_of(traces))) {
     TraceGroup all;
     for (const TraceHead& trace : traces) all.paths.push_back(trace.path);
     return {all};

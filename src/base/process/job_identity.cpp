@@ -17,15 +17,18 @@ namespace profshim {
 namespace {
 
 /// One line: the run folder's file has a line for each value.
-std::string one_line(std::string text) {
+std::string text_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  std::string text = value == nullptr ? "" : value;
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, '_');
   return text;
 }
 
-std::string text_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return one_line(value == nullptr ? "" : value);
+std::string one_word(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c <= ' '; }, '_');
+  return text;
 }
 
 // Unlike the difference of two clocks, btime is equal in all processes.
@@ -98,15 +101,17 @@ std::string meeting_of(const Launcher& launcher, const std::string& program, con
   return place + " " + (id == "none" ? "" : id) + " " + scheduled;
 }
 
-/// The name of the session of Ray's cluster, from the raylet that has started this process; "" = Ray has not started
-/// it.
-std::string ray_session() {
+/// Returns "ray-session_2026..." and the program that has started the cluster, if a raylet has started this process.
+std::string ray_cluster() {
   constexpr std::string_view kOption = "--session-name=";
-  const auto arguments = read_proc_texts("/proc/" + std::to_string(getppid()) + "/cmdline");
+  const int raylet = getppid();
+  const auto arguments = read_proc_texts("/proc/" + std::to_string(raylet) + "/cmdline");
   if (arguments.empty() || arguments[0].substr(arguments[0].rfind('/') + 1) != "raylet") return {};
   const auto at = std::find_if(arguments.begin(), arguments.end(),
                                [=](const std::string& argument) { return argument.starts_with(kOption); });
-  return at == arguments.end() ? std::string{} : one_line(at->substr(kOption.size()));
+  if (at == arguments.end()) return {};
+  const int driver = parent_process(raylet);
+  return one_word("ray-" + at->substr(kOption.size())) + (driver > 1 ? " " + one_word(process_text(driver)) : "");
 }
 
 }  // namespace
@@ -118,8 +123,8 @@ JobIdentity job_identity(const Rank& rank) {
   const std::string id = launch_id(rank, scheduled);
   job.program = program_name_of(read_proc_texts("/proc/" + std::to_string(launcher.program) + "/cmdline"));
   job.key = id.empty() ? process_text(launcher.pid) : id;
-  const std::string session = ray_session();
-  job.launch = session.empty() ? job.key : "ray-" + session;
+  job.launch = ray_cluster();
+  if (job.launch.empty()) job.launch = one_word(job.key);
   job.readable = scheduled.empty() ? start_time_text(launcher.pid) + "-" + std::to_string(launcher.pid) : scheduled;
   const bool is_on_one_host = rank.world_size <= 1 || rank.world_size == rank.local_world_size;
   if (!id.empty()) {

@@ -248,16 +248,15 @@ void print_json(const std::string& folder, const std::vector<Run>& runs, bool is
   std::puts(json.text().c_str());
 }
 
-/// Lists the groups of each launch apart.
 void print_runs(const std::vector<Run>& runs) {
-  std::map<std::string, int> launches;
-  for (const Run& run : runs) ++launches[output::launch_of(run.folder)];
+  std::set<std::string> launches;
+  for (const Run& run : runs) launches.insert(output::launch_of(run.folder));
   for (const Run& run : runs) {
     std::printf("%s: %s\n", printable(run.folder).c_str(), printable(title_of(run)).c_str());
     print_text(run);
     std::printf("\n");
   }
-  if (launches.size() == 1 && !launches.begin()->first.empty()) {
+  if (are_of_one_launch(launches)) {
     std::printf("%s of processes of one launch\n", plural(runs.size(), "group").c_str());
   } else {
     std::printf("%s\n", plural(runs.size(), "run").c_str());

@@ -1,6 +1,6 @@
-"""Starts processes as Ray does, without Ray: the parent of all is called "raylet" and names its session.
+"""Starts processes as Ray does, without Ray: their parent is called "raylet" and names its session.
 
-ray_like.py SESSION starts two trainers, two rollout engines and three trials.
+ray_like.py SESSION trains and starts two trainers, two rollout engines and three trials.
 """
 import os
 import subprocess
@@ -31,6 +31,9 @@ def raylet():
 if len(sys.argv) == 1:
     work()
 elif len(sys.argv) == 2:
-    os.execv(sys.executable, ["raylet", __file__, "--session-name=" + sys.argv[1], sys.executable])
+    cluster = subprocess.Popen(["raylet", __file__, "--session-name=" + sys.argv[1], sys.executable],
+                               executable=sys.executable)
+    work()
+    sys.exit(cluster.wait())
 else:
     raylet()

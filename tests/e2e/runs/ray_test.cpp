@@ -68,7 +68,12 @@ class RayLike : public testing::Test {
   static inline std::optional<Outcome> outcome_;
 };
 
-TEST_F(RayLike, SevenProcessesLeaveSevenTraces) { EXPECT_EQ(roles_and_ranks(runs()), kSeven); }
+TEST_F(RayLike, EachProcessLeavesATrace) {
+  Counts of_all = kSeven;
+  of_all[" 0"] = 1;  // the driver
+
+  EXPECT_EQ(roles_and_ranks(runs()), of_all);
+}
 
 TEST_F(RayLike, ReportShowsTheGroupsApart) {
   const std::string page = scratch() / "report.html";
@@ -81,19 +86,19 @@ TEST_F(RayLike, ReportShowsTheGroupsApart) {
   EXPECT_TRUE(holds(made.out, ": Trainer, ranks 0-1 of 2, in ")) << made.out;
   EXPECT_TRUE(holds(made.out, ": Trial, rank 0 of 1, in ")) << made.out;
   const std::string text = text_of_file(page);
-  EXPECT_TRUE(holds(text, "<article id=\"group-5\">"));
-  EXPECT_FALSE(holds(text, "<article id=\"group-6\">"));
+  EXPECT_TRUE(holds(text, "<article id=\"group-6\">"));
+  EXPECT_FALSE(holds(text, "<article id=\"group-7\">"));
 }
 
 TEST_F(RayLike, OtherCommandsTellGroupsApart) {
   const Outcome list = tool("ls"), summary = tool("summary"), json = tool("summary", {"--json"}),
                 verified = tool("verify", {"--spec", scratch().write("ci.toml",
-                                                                     "version = 1\n[check]\nmin_traces = 7\n"
+                                                                     "version = 1\n[check]\nmin_traces = 8\n"
                                                                      "ranks = \"all\"\n")});
 
   EXPECT_EQ(list.ending(), "exit 0") << list.out;
   EXPECT_TRUE(holds(list.out, ": Trainer, ranks 0-1 of 2\n")) << list.out;
-  EXPECT_TRUE(holds(list.out, "\n6 groups of processes of one launch\n")) << list.out;
+  EXPECT_TRUE(holds(list.out, "\n7 groups of processes of one launch\n")) << list.out;
   EXPECT_EQ(summary.ending(), "exit 0") << summary.err;
   EXPECT_TRUE(holds(summary.out, ": Trial, rank 0 of 1, in ")) << summary.out;
   EXPECT_TRUE(json.out.starts_with("{\"groups\": [")) << json.out;
@@ -106,7 +111,7 @@ TEST_F(RayLike, CommandsThatTakeOneJobNameTheGroups) {
   for (const Outcome& refused :
        {tool("merge", {"-o", scratch() / "all.json"}), tool("compare", {runs()}), tool("summary", {"--csv"})}) {
     EXPECT_EQ(refused.ending(), "exit 2");
-    EXPECT_TRUE(holds(refused.err, "of 6 groups of processes of one launch")) << refused.err;
+    EXPECT_TRUE(holds(refused.err, "of 7 groups of processes of one launch")) << refused.err;
     EXPECT_TRUE(holds(refused.err, ": Trainer, ranks 0-1 of 2, in ")) << refused.err;
   }
 }
@@ -116,7 +121,9 @@ TEST_F(RayLike, TracesOfSeveralClustersAreOfSeveralLaunches) {
   std::filesystem::copy(runs(), both, std::filesystem::copy_options::recursive);
   const std::string run = std::filesystem::directory_iterator(both)->path(), file = run + "/.profshim-run";
   std::string text = text_of_file(file);
-  text.replace(text.find("session_1"), 9, "session_2");
+  const std::size_t at = text.find("\nlaunch ");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, text.find('\n', at + 1) - at, "\nlaunch ray-session_2");
   std::ofstream(file) << text;
 
   const Outcome refused = profshim({"report", both, "-o", page}),
@@ -125,7 +132,7 @@ TEST_F(RayLike, TracesOfSeveralClustersAreOfSeveralLaunches) {
   EXPECT_EQ(refused.ending(), "exit 2");
   EXPECT_TRUE(holds(refused.err, ": name the traces of one job")) << refused.err;
   EXPECT_EQ(told.ending(), "exit 0") << told.err;
-  EXPECT_TRUE(holds(told.out, "\nGroup 5: ")) << told.out;
+  EXPECT_TRUE(holds(told.out, "\nGroup 6: ")) << told.out;
 }
 
 /// Returns "" unless scripts/loops_venv.sh has made the environment of tests/loops, which has Ray.

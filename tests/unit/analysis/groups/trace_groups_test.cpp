@@ -79,6 +79,15 @@ TEST(TraceGroups, OfDifferentOrUnknownLaunchesStayTogetherUnlessTold) {
   }
 }
 
+TEST(TraceGroups, LaunchesAreConnectedByCommonWords) {
+  EXPECT_TRUE(are_of_one_launch({"node1/7/1"}));
+  EXPECT_TRUE(are_of_one_launch({"node1/7/1", "ray-s node1/7/1", "ray-s node2/8/2"}));
+  EXPECT_FALSE(are_of_one_launch({"node1/7/1", "ray-s node1/7/1", "ray-t node2/8/2"}));
+  EXPECT_FALSE(are_of_one_launch({"", "node1/7/1"}));
+  EXPECT_FALSE(are_of_one_launch({""}));
+  EXPECT_FALSE(are_of_one_launch({}));
+}
+
 TEST(TraceGroups, HeadOfATrace) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path() + "/a.json";
