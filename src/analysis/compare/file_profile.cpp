@@ -181,7 +181,7 @@ class FileProfile {
     const std::size_t step = step_at(slice.begin_ns);
     if (step == kNone) return;
     ProfilePhase& phase = phase_named(name);
-    ++phase.occurrences[step];
+    if (!slice.resumed) ++phase.occurrences[step];
     phase.time_ns[step] = bounded_sum(phase.time_ns[step], slice.duration_ns);
   }
 

@@ -61,6 +61,7 @@ struct Slice {
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // occupies no thread
   bool unfinished = false;    // running at the end of the trace
+  bool resumed = false;       // of a phase: no occurrence of its own
   std::int64_t end_ns() const { return begin_ns + duration_ns; }
 };
 static_assert(sizeof(Slice) <= 72);

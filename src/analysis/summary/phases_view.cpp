@@ -38,7 +38,7 @@ void PhasesView::add(const Timeline& timeline, int rank) {
   for (const Step& step : timeline.steps) steps_ns += static_cast<double>(step.duration_ns);
   for (const Slice& s : timeline.slices) {
     if (s.kind == Kind::kPhase) {
-      rows[names_.add(timeline.name_of(s))].add({.occurrences = 1,
+      rows[names_.add(timeline.name_of(s))].add({.occurrences = s.resumed ? 0 : 1,
                                                  .longest_ns = s.duration_ns,
                                                  .total_ns = static_cast<double>(s.duration_ns),
                                                  .in_steps_ns = static_cast<double>(time_in_steps(s, timeline.steps))});

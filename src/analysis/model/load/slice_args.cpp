@@ -63,6 +63,7 @@ constexpr KnownArg kArgs[] = {
        to.args.communicates = true;
      }},
     {schema::arg::kFinished, [](const Target& to, const Arg& arg) { to.args.unfinished = arg.integer == 0; }},
+    {schema::arg::kResumed, [](const Target& to, const Arg& arg) { to.args.resumed = arg.integer != 0; }},
     {schema::arg::kSourceRank, [](const Target& to, const Arg& arg) { to.comm.from = arg.integer; }},
     {schema::arg::kDestinationRank, [](const Target& to, const Arg& arg) { to.comm.to = arg.integer; }},
     {schema::arg::kGroupSize, [](const Target& to, const Arg& arg) { to.comm.group_size = arg.integer; }},

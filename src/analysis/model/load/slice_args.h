@@ -11,7 +11,7 @@ struct SliceArgs {
   std::string_view input_dims, phase, outer_phases;
   Communication communication;
   bool communicates = false;
-  bool unfinished = false;
+  bool unfinished = false, resumed = false;
 };
 
 SliceArgs read_slice_args(const ReadEvent& event, Kind kind, Texts& texts);

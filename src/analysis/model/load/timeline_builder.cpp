@@ -162,6 +162,7 @@ Slice TimelineBuilder::make_slice(const ReadEvent& event) {
   if (is_device_work(slice.kind)) slice.bytes = args.bytes;
   slice.flops = args.flops;
   slice.unfinished = args.unfinished;
+  slice.resumed = args.resumed;
   if (args.outer_phases.empty()) {
     if (!args.phase.empty()) slice.phases = timeline_.texts.add(args.phase);
   } else {

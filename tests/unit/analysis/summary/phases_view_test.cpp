@@ -36,6 +36,19 @@ TEST(PhasesView, AddsUpOccurrencesAndWhatIsInside) {
   EXPECT_EQ(row(view, "phases", {{"phase", "sync"}})["device_us"], "60");
 }
 
+TEST(PhasesView, AGeneratorThatGoesOnIsNoOccurrence) {
+  PhasesView phases;
+
+  phases.add(hand_made(0, {{"phase", "data", 0, 10, 9},
+                           {"phase", "data", 50, 20, 9, "\"resumed\": true"},
+                           {"phase", "data", 90, 10, 9}}),
+             0);
+
+  const View view = phases.finish();
+  EXPECT_EQ(row(view, "phases", {{"phase", "data"}})["occurrences"], "2");
+  EXPECT_EQ(row(view, "phases", {{"phase", "data"}})["total_us"], "40");
+}
+
 TEST(PhasesView, ShareIsThatOfWholeSteps) {
   PhasesView phases;
 
