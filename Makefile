@@ -226,12 +226,14 @@ test:  ## install, build, run all tests; the last line is "N passed, N failed"
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
 # Runs PyTorch's tests with a newer PyTorch. If it cannot be installed, a line says why, and no test fails.
-.PHONY: test-torch
+.PHONY: test-torch test-torch-all
 test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cache/profshim (1.5 GB)
+test-torch-all:  ## also those of processes and folders, which depend little on PyTorch's version
+test-torch test-torch-all:
 	$(Q)scripts/install_deps.sh --test
 	$(Q)$(AGAIN) all $(E2E) $(FAKES)/cuda13/libcuda.so.1
 	-$(Q)scripts/consumers_venv.sh >/dev/null
-	$(Q)scripts/torch_tests.sh $(E2E)
+	$(Q)scripts/torch_tests.sh $(if $(findstring all,$@),--all) $(E2E)
 
 .PHONY: test-programs
 test-programs: all $(UNIT) $(E2E) test-apps  ## build both test programs and all jobs

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # Runs the tests that need PyTorch with a PyTorch of PyPI, and counts as run_tests.sh does. Called by `make test-torch`.
-#   scripts/torch_tests.sh PROGRAM
+# Leaves out tests of processes and folders, which `make test` runs with Debian's PyTorch.
+#   scripts/torch_tests.sh [--all] PROGRAM     --all leaves out nothing
 # If that PyTorch cannot be installed, a line says why and no test runs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+
+of_processes='-TorchImport.EndsInTheWay*:*/TorchRanksApart.*:*/TorchLaunchers.*'
+if [ "${1:-}" = --all ]; then of_processes=; shift; fi
 
 python=$(scripts/torch_venv.sh)
 case $? in
@@ -19,5 +23,5 @@ case $? in
     ;;
 esac
 
-PROFSHIM_TEST_PYTHON=$python PROFSHIM_TEST_RESULTS=build/test-results/torch GTEST_FILTER='Torch*:*/Torch*' \
+PROFSHIM_TEST_PYTHON=$python PROFSHIM_TEST_RESULTS=build/test-results/torch GTEST_FILTER="Torch*:*/Torch*$of_processes" \
   exec scripts/run_tests.sh "$@"
