@@ -53,10 +53,9 @@ struct RunFolder {
   std::string meeting_file;       // for leave_meeting(); "" = none
   std::string problem;            // why the folder must not be used; "" = it may
   int number = 1;                 // of the folder among those with this run name
-  bool may_have_siblings = false;
 };
-/// Creates the folder and its file .profshim-run (launch, base time), or joins those of the same launch. Another launch
-/// gets a numbered sibling if its name is ours, and so does another group of processes of this launch; else
+/// Creates the folder and its file .profshim-run (launch, base time), or joins those of the same launch. Another group
+/// of processes of this launch gets a numbered sibling, and so does another launch if its name is ours; else
 /// output.overwrite decides. `pattern`: output.folder, absolute. `from`: first number of a sibling that may be used.
 RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,
                    std::int64_t now_ns, int from = 1);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "meeting_point.h"
 #include "profshim/base/clock.h"
@@ -101,14 +102,25 @@ bool is_of_other_group(const Identity& run, const Identity& own, std::int64_t no
   return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive;
 }
 
+bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
+  if (a.key == b.key) return true;
+  const std::string others = " " + b.launch + " ";
+  std::istringstream words(a.launch);
+  for (std::string word; words >> word;) {
+    if (others.find(" " + word + " ") != std::string::npos) return true;
+  }
+  return false;
+}
+
 enum class FolderOwner : std::uint8_t {
   kThisJob,
+  kOtherGroup,  // of this launch
   kOtherRun,
   kFailed,
 };
 
-// With `replace`, takes over another run's folder, unless a live process records into it. `is_our_name`: other groups
-// of this launch get folders of their own.
+// With `replace`, takes over another run's folder, unless a live process records into it. `is_our_name`: only this
+// launch has the name.
 FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, bool is_our_name,
                            std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
@@ -126,11 +138,14 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
   }
   Identity found;
   const bool is_known = read_identity(folder, found);
-  if (is_known && is_our_name && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherRun;
+  const bool is_ours = is_known && (is_our_name || are_of_one_launch(found.job, wanted));
+  if (is_ours && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
   if (is_known && join(folder, found, wanted, rank, now_ns)) {
     identity = found;
     return FolderOwner::kThisJob;
   }
+  // Jobs of their own that one program starts, such as actors of Ray, may all be of one rank.
+  if (is_ours && life_of(found.creator, found.created_ns, now_ns) == Life::kAlive) return FolderOwner::kOtherGroup;
   if (!replace) return FolderOwner::kOtherRun;
   const std::string owner = recording_into(folder);
   // The live process may be a rank of this job that has just replaced the identity file.
@@ -179,8 +194,9 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
   role = role.substr(0, role.find('\n'));  // the file has lines
   Identity identity{job, {}, base_time_for(now_ns), own_identity(), names.rank.rank, names.rank.world_size, role};
   // A name that we made must not keep a launch from being recorded.
-  const int most = is_our_name || spec.output.overwrite == Overwrite::kNew ? kMostRunsOfOneName : 1;
-  for (int n = from; n <= most; ++n) {
+  const bool may_be_new = is_our_name || spec.output.overwrite == Overwrite::kNew;
+  bool is_open = true;
+  for (int n = from; is_open && n <= kMostRunsOfOneName; ++n) {
     const std::string number = n == 1 ? "" : "-" + std::to_string(n);
     identity.run_name = names.run_name = first + (has_name ? number : "");
     const std::string path = absolute_path(expand(pattern, names) + (has_name ? "" : number));
@@ -188,13 +204,15 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
       case FolderOwner::kThisJob:
         run.path = path;
         run.number = n;
-        run.may_have_siblings = is_our_name;
         run.run_name = identity.run_name;
         run.base_time_ns = identity.base_time_ns;
         return run;
       case FolderOwner::kFailed:
         return run;
+      case FolderOwner::kOtherGroup:
+        break;
       case FolderOwner::kOtherRun:
+        is_open = may_be_new;
         break;
     }
   }

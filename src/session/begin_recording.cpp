@@ -67,7 +67,7 @@ bool prepare(State& s, std::string& why_not) {
     run_base_time_ns = run.base_time_ns;
     if (output::claim_rank(s.folder, s.rank.rank, claimed_by)) break;
     // Another group of processes of this launch has this rank, too.
-    if (!run.may_have_siblings || !output::is_claimed(s.folder, s.rank.rank)) {
+    if (!output::is_claimed(s.folder, s.rank.rank)) {
       why_not = "rank " + std::to_string(s.rank.rank) + " " + claimed_by;
       return false;
     }

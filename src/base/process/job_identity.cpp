@@ -125,6 +125,8 @@ JobIdentity job_identity(const Rank& rank) {
   job.key = id.empty() ? process_text(launcher.pid) : id;
   job.launch = ray_cluster();
   if (job.launch.empty()) job.launch = one_word(job.key);
+  // A program may start jobs of one rank, each with an id of its own (MPI without mpirun).
+  if (!id.empty()) job.launch += " " + one_word(process_text(launcher.pid));
   job.readable = scheduled.empty() ? start_time_text(launcher.pid) + "-" + std::to_string(launcher.pid) : scheduled;
   const bool is_on_one_host = rank.world_size <= 1 || rank.world_size == rank.local_world_size;
   if (!id.empty()) {

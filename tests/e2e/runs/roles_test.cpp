@@ -64,6 +64,19 @@ TEST(Roles, ProcessesOfEqualRankHaveFoldersOfTheirOwn) {
   }
 }
 
+TEST(Roles, ProcessesOfEqualRankShareNoFolderThatTheSpecNames) {
+  const ScratchFolder scratch;
+  const Outcome outcome = run(processes_of(scratch, "trainer,rollout,trainer", "all", scratch / "out/traces"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  std::multiset<std::string> roles;
+  for (const auto& [folder, of_folder] : roles_by_folder(scratch / "out")) {
+    EXPECT_EQ(of_folder.size(), 1u) << folder;
+    roles.insert(of_folder.begin(), of_folder.end());
+  }
+  EXPECT_EQ(roles, (std::multiset<std::string>{"rollout", "trainer", "trainer"})) << outcome.err;
+}
+
 TEST(Roles, SelectProcesses) {
   const ScratchFolder scratch;
   const Outcome outcome = run(processes_of(scratch, "trainer,rollout", "role:roll* & local:0"));

@@ -41,6 +41,42 @@ TEST(OpenRun, GroupsOfOneLaunchSayWhichLaunch) {
   EXPECT_EQ(launch_of(folder.path()), "");
 }
 
+TEST(OpenRun, GroupsInAFolderThatTheSpecNamesHaveNumbers) {
+  test::TemporaryFolder parent;
+  const std::string folder = parent.path() + "/traces";
+  const auto open = [&](const std::string& key, const std::string& launch, const std::string& role, int from = 1) {
+    NameValues names;
+    names.rank.rank = 0;
+    names.rank.role = role;
+    return open_run(Spec{}, folder, names, {.key = key, .readable = "j", .program = "train", .launch = launch},
+                    test::kNow, from);
+  };
+
+  EXPECT_EQ(open("job", "job", "trainer").path, folder);
+  EXPECT_EQ(open("job", "job", "rollout").path, folder + "-2");
+  EXPECT_EQ(open("job", "job", "trainer", /*from=*/2).path, folder + "-3") << "the rank was taken";
+  EXPECT_NE(open("other job", "other", "trainer").problem.find("holds the traces of another run"), std::string::npos);
+  test::end_creator(folder + "/.profshim-run");
+  EXPECT_NE(open("later", "later", "trainer").problem, "");
+}
+
+// Actors of Ray have keys of their own.
+TEST(OpenRun, JobsOfOneLaunchDoNotRefuseEachOthersFolder) {
+  test::TemporaryFolder parent;
+  const std::string folder = parent.path() + "/traces";
+  const auto open = [&](const std::string& key, const std::string& launch) {
+    return open_run(Spec{}, folder, NameValues{}, {.key = key, .readable = "j", .program = "ray", .launch = launch},
+                    test::kNow);
+  };
+
+  EXPECT_EQ(open("actor 1", "session_1 driver").path, folder);
+  EXPECT_EQ(open("actor 2", "session_1").path, folder + "-2");
+  EXPECT_NE(open("actor of another cluster", "session_2").problem, "");
+  test::end_creator(folder + "/.profshim-run");
+  test::end_creator(folder + "-2/.profshim-run");
+  EXPECT_NE(open("actor of a later run", "session_1").problem, "") << "the cluster has outlived the run";
+}
+
 // torchrun starts a smaller group again.
 TEST(OpenRun, AGroupThatIsStartedAgainMayHaveAnotherSize) {
   test::TemporaryFolder folder;
