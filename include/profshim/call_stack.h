@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostFrames = 256;
 inline constexpr std::size_t kMostBytes = sizeof(Header) + kMostFrames * (sizeof(StringId) + sizeof(std::uint64_t));
 
 /// Reports a problem for each kind of stack (Python, native) that `detail` asks for but that cannot be taken. Returns
-/// false if none can. Call after recorder::intern() works, once.
+/// false if none can. Then as choose(). Call after recorder::intern() works, once.
 bool prepare(const Detail& detail);
 /// Chooses among the prepared stacks those that are taken from now on. Thread-safe.
 void choose(const Detail& detail);

@@ -16,6 +16,7 @@
 #include "profshim/spec.h"
 #include "spec/check/checks.h"
 #include "spec/check/text_checks.h"
+#include "spec/phase/read_phases.h"
 #include "spec/toml/document.h"
 #include "spec_keys.h"
 #include "step_list.h"
@@ -69,6 +70,7 @@ class Loader {
         row.store(at->second.value, out_.spec, refusal);
     }
     use_every_profiler_range();
+    complete_cycles(out_.spec.phases, settings_.contains("schedule.skip_first"), settings_.contains("schedule.warmup"));
     if (out_.spec.schedule.continuous) merge_adjacent(out_.spec.schedule.steps);
     check_whole(out_.spec, settings_, out_.problems);
     note_origins();

@@ -37,6 +37,7 @@ bool prepare(const Detail& detail) {
   if (detail.native_stack && !can_take_native)
     recorder::problem("stacks", "native stacks are not recorded: " + why_not);
   define_modules();  // not only at the end: the process may be killed
+  choose(detail);
   return can_take_python || can_take_native;
 }
 

@@ -1,4 +1,5 @@
 #include "phase_settings.h"
+#include "read_phases.h"
 #include "spec/step_list.h"
 
 namespace profshim {
@@ -17,6 +18,19 @@ Schedule schedule_of(const Spec& spec, const PhaseSpec& phase) {
   if (schedule.continuous) spec::merge_adjacent(schedule.steps);
   return schedule;
 }
+
+namespace spec {
+
+void complete_cycles(std::vector<PhaseSpec>& phases, bool top_gives_skip_first, bool top_gives_warmup) {
+  for (PhaseSpec& phase : phases) {
+    PhaseSpec::GivenSchedule& given = phase.schedule;
+    if (!gives_cycle(given)) continue;
+    if (!given.skip_first && !top_gives_skip_first) given.skip_first = 0;
+    if (!given.warmup && !top_gives_warmup) given.warmup = 0;
+  }
+}
+
+}  // namespace spec
 
 Detail detail_of(const Spec& spec, const PhaseSpec& phase) {
   Detail detail = spec;

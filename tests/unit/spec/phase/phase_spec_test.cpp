@@ -73,6 +73,22 @@ TEST(PhaseSpec, ScheduleTakesWhatItDoesNotGiveFromTheTopLevel) {
   EXPECT_EQ(list.steps[0].last, 3);
 }
 
+// R31: "8 ticks in a phase, active=1 skip_first=3: the window holds the 4th tick only".
+TEST(PhaseSpec, ACycleBeginsAtOnceUnlessTheSpecSaysOtherwise) {
+  const std::string phase =
+      "[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\nschedule = { active = 1, skip_first = 3 }\n";
+
+  const LoadedSpec plain = load(phase), with_warmup = load("[schedule]\nwarmup = 1\n" + phase);
+  const LoadedSpec first =
+      load("[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\nschedule = { active = 2 }\n");
+
+  EXPECT_EQ(schedule_of(plain.spec, plain.spec.phases[0]).next_recorded(0), 3);
+  EXPECT_EQ(schedule_of(with_warmup.spec, with_warmup.spec.phases[0]).next_recorded(0), 4);
+  EXPECT_EQ(schedule_of(first.spec, first.spec.phases[0]).next_recorded(0), 0);
+  const LoadedSpec again = load_spec_text(plain.spec.to_toml(), "again.toml");
+  EXPECT_EQ(schedule_of(again.spec, again.spec.phases[0]).next_recorded(0), 3) << plain.spec.to_toml();
+}
+
 TEST(PhaseSpec, CaptureTakesWhatItDoesNotGiveFromTheTopLevel) {
   const LoadedSpec loaded = load(
       "[capture]\nwith_stack = true\nstack_every = 3\n[[phase]]\nname = \"a\"\nnvtx = \"a\"\nmode = \"window\"\n"
@@ -98,7 +114,7 @@ TEST(PhaseSpec, ACycleReplacesTheListOfTheTopLevel) {
       "1, active = 1 }\n[[phase]]\nname = \"b\"\nnvtx = \"b\"\nmode = \"window\"\n");
   ASSERT_TRUE(loaded.ok()) << to_line(loaded.problems.front());
 
-  EXPECT_EQ(schedule_of(loaded.spec, loaded.spec.phases[0]).next_recorded(0), 2);
+  EXPECT_EQ(schedule_of(loaded.spec, loaded.spec.phases[0]).next_recorded(0), 1);
   EXPECT_EQ(schedule_of(loaded.spec, loaded.spec.phases[1]).next_recorded(4), 10);
 }
 
