@@ -54,12 +54,24 @@ void end_call(Slot& slot) {
   if (recorder::mode() != 0) phase_ranges::end(range, phases);
 }
 
-/// longjmp() leaves a call without its return. A new call at the same place of the stack proves it.
-Slot* find_left(const std::uintptr_t* stack_place, std::int32_t tid) {
+std::uint32_t index_of(const Slot& slot) { return static_cast<std::uint32_t>(&slot - profshim_return_slots); }
+
+/// Null unless `address` is the code of a slot.
+Slot* slot_at(std::uintptr_t address) {
+  const std::uintptr_t distance = address - code_of(0);
+  return distance < kSlots * kCodeBytes && distance % kCodeBytes == 0 ? &profshim_return_slots[distance / kCodeBytes]
+                                                                      : nullptr;
+}
+
+/// longjmp() leaves a call without its return. Another return address at the same place of the stack proves it, unless
+/// it leads to that of the call: then the function has ended with a jump to another one, whose call this is.
+void end_left_calls(const std::uintptr_t* stack_place, std::int32_t tid) {
   for (Slot& slot : profshim_return_slots) {
-    if (slot.tid.load(std::memory_order_relaxed) == tid && slot.stack_place == stack_place) return &slot;
+    if (slot.tid.load(std::memory_order_relaxed) != tid || slot.stack_place != stack_place) continue;
+    const Slot* next = slot_at(*stack_place);
+    while (next != nullptr && next != &slot) next = slot_at(next->true_address);
+    if (next == nullptr) end_call(slot);
   }
-  return nullptr;
 }
 
 Slot* take_slot(std::int32_t tid) {
@@ -76,7 +88,9 @@ Slot* innermost() {
   const std::int32_t tid = own_tid();
   for (Slot& slot : profshim_return_slots) {
     if (slot.tid.load(std::memory_order_relaxed) != tid || slot.stack_place == nullptr) continue;
-    if (found == nullptr || slot.stack_place < found->stack_place) found = &slot;
+    // Of calls at one place, the one that returns first has its code there.
+    const bool is_inner = found == nullptr || slot.stack_place < found->stack_place;
+    if (is_inner || (slot.stack_place == found->stack_place && slot_at(*slot.stack_place) == &slot)) found = &slot;
   }
   return found;
 }
@@ -123,7 +137,7 @@ Unwinder unwinder_of(const void* address) {
 
 bool watch_return(std::uintptr_t* return_address, std::uint64_t phases, StringId name) {
   const std::int32_t tid = own_tid();
-  if (Slot* const left = find_left(return_address, tid)) end_call(*left);
+  end_left_calls(return_address, tid);
   Slot* const slot = take_slot(tid);
   if (slot == nullptr) return false;
   slot->true_address = *return_address;
@@ -131,7 +145,7 @@ bool watch_return(std::uintptr_t* return_address, std::uint64_t phases, StringId
   slot->phases = phases;
   slot->name = name;
   slot->range = phase_ranges::begin(phases, name);
-  *return_address = code_of(static_cast<std::uint32_t>(slot - profshim_return_slots));
+  *return_address = code_of(index_of(*slot));
   return true;
 }
 

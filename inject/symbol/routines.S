@@ -157,4 +157,4 @@ DW.ref.profshim_call_unwound:
   .quad profshim_call_unwound
 #endif
 
-  .section .note.GNU-stack,"",@progbits
+  .section .note.GNU-stack, "", %progbits

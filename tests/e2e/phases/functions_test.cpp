@@ -34,11 +34,12 @@ TEST_P(PhasesByUnwinder, EndHoweverTheCallEnds) {
                                                                      {"phase_long_double", 10 + 1},
                                                                      {"phase_text", 6},
                                                                      {"phase_around", 6},
+                                                                     {"phase_first", 4},
                                                                      {"phase_recursive", 1},
                                                                      {"phase_on_fiber", 1},
                                                                      {"phase_forks", 1}}));
   EXPECT_EQ(by_phase(traces[0], "MPI_Barrier"),
-            (std::map<std::string, int>{{"work", 1000 + 5 + 14 + 6 + 6 + 21 + 3 + 1}}));
+            (std::map<std::string, int>{{"work", 1000 + 5 + 14 + 6 + 6 + 4 * 3 + 21 + 3 + 1}}));
   EXPECT_EQ(traces[0].property("problems"), "[]");
 }
 INSTANTIATE_TEST_SUITE_P(Unwinders, PhasesByUnwinder, testing::Values("shared", "static"),
