@@ -26,9 +26,11 @@ Event* open(std::uint64_t phases, StringId name, Ticks at, bool resumed) {
   return range;
 }
 
+/// A range of another thread ends with that thread: a fiber may have moved here.
 void close(Event* range, Ticks at) {
   spool::Thread* const thread = recorder::known_thread();
-  if (range == nullptr || thread == nullptr || recorder::mode() == 0 || range->begin == 0) return;
+  if (range == nullptr || thread == nullptr || recorder::mode() == 0) return;
+  if (range < thread->open || range >= thread->open + spool::kMaxOpenCalls || range->begin == 0) return;
   recorder::end_at(*thread, *range, at);
 }
 
