@@ -9,11 +9,11 @@ cd "$(dirname "$0")/.." || exit 2
 library=${PROFSHIM_LIBRARY:-$PWD/build/libprofshim.so}
 update=
 if [ "${1:-}" = --update ]; then update=yes; shift; fi
-if [ $# -gt 0 ]; then jobs=("$@"); else jobs=(tests/loops/*.c tests/loops/*.py tests/loops/frameworks/*.py); fi
+if [ $# -gt 0 ]; then jobs=("$@"); else jobs=(tests/loops/*.c tests/loops/*.lammps tests/loops/*.py tests/loops/frameworks/*.py); fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-said_in() { sed -n "1,12s/^[ *]*$1: \([0-9]*\)$/\1/p" "$2" | head -n 1; } # KEY FILE
+said_in() { sed -n "1,12s/^[ *#]*$1: \([0-9]*\)$/\1/p" "$2" | head -n 1; } # KEY FILE
 
 frameworks=
 python_of() { # FILE
@@ -31,6 +31,9 @@ command_of() { # FILE RANKS: sets `command`
     *.c)
       mpicc.openmpi -O2 -o "$work/job" "$file" -lm || return
       command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "${ranks:-1}" "$work/job") ;;
+    *.lammps)
+      command -v lmp >/dev/null || return
+      command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "$ranks" lmp -in "$file") ;;
     *)
       python=$(python_of "$file") || return
       command=("$python" "$file")
