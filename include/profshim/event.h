@@ -232,8 +232,8 @@ struct MemoryArgs {
 };
 static_assert(sizeof(TorchArgs) == 40 && sizeof(RpcArgs) == 40 && sizeof(MemoryArgs) == 40);
 
-/// Of a range with PhaseSource kSymbol, kPython, kKernel or kThread. Event::name: the function, (mangled) kernel or
-/// thread.
+/// Arguments of a range with PhaseSource kSymbol, kPython, kKernel or kThread. Event::name: the function, (mangled)
+/// kernel or thread.
 struct PhaseArgs {
   std::uint32_t phases;  // bit N: phase N of the spec
   std::uint8_t resumed;  // 1 = a generator or coroutine continues: not the begin of the call
