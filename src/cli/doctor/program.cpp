@@ -136,25 +136,38 @@ void note_cuda(const std::vector<Loaded>& all, Notes& notes) {
   }
 }
 
-void note_symbol_steps(const std::vector<Loaded>& all, const Spec& spec, Notes& notes) {
-  if (spec.steps.source != StepSource::kSymbol) return;
+/// `what`: "steps", or "phase rollout". `key`: of the pattern in the spec.
+void note_functions(const std::vector<Loaded>& all, const std::string& pattern, const std::string& what,
+                    const std::string& key, Notes& notes) {
   std::vector<std::string> paths;
   bool any = false;
   for (const Loaded& loaded : all) {
     paths.push_back(loaded.path);
-    for (const elf::Candidate& candidate : elf::examine_file(loaded.path, spec.steps.pattern)) {
+    for (const elf::Candidate& candidate : elf::examine_file(loaded.path, pattern)) {
       if (candidate.name.empty()) continue;
       any |= candidate.hookable;
-      if (candidate.hookable) notes.recorded("steps", candidate.name + " in " + candidate.module);
+      if (candidate.hookable) notes.recorded(what, candidate.name + " in " + candidate.module);
       if (!candidate.hookable)
-        notes.unrecorded("steps", candidate.name + " in " + candidate.module + ": " + candidate.reason);
+        notes.unrecorded(what, candidate.name + " in " + candidate.module + ": " + candidate.reason);
     }
   }
   if (any) return;
-  const std::vector<std::string> near = elf::nearest_names(paths, spec.steps.pattern);
-  notes.unrecorded("steps", "no function matches steps.pattern \"" + spec.steps.pattern +
-                                "\" (a library that is loaded later may have one)" +
-                                (near.empty() ? "" : "; similar names: " + joined(near)));
+  const std::vector<std::string> near = elf::nearest_names(paths, pattern);
+  notes.unrecorded(what, "no function matches " + key + " \"" + pattern +
+                             "\" (a library that is loaded later may have one)" +
+                             (near.empty() ? "" : "; similar names: " + joined(near)));
+}
+
+void note_symbols(const std::vector<Loaded>& all, const Spec& spec, Notes& notes) {
+  if (spec.steps.source == StepSource::kSymbol)
+    note_functions(all, spec.steps.pattern, "steps", "steps.pattern", notes);
+  for (const PhaseSpec& phase : spec.phases) {
+    const std::string what = "phase " + phase.name;
+    if (phase.ranges_of.source == PhaseSource::kSymbol)
+      note_functions(all, phase.ranges_of.pattern, what, "symbol", notes);
+    if (phase.ticks && phase.ticks->source == PhaseSource::kSymbol)
+      note_functions(all, phase.ticks->pattern, what, "steps.pattern", notes);
+  }
 }
 
 }  // namespace
@@ -185,7 +198,7 @@ void examine_program(const Program& program, const Spec& spec, Notes& notes) {
   }
   note_nvtx(all, notes);
   note_cuda(all, notes);
-  note_symbol_steps(all, spec, notes);
+  note_symbols(all, spec, notes);
 }
 
 }  // namespace profshim::cli::doctor

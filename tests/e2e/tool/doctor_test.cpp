@@ -161,6 +161,19 @@ TEST(Doctor, LooksUpTheStepsOfTheSpec) {
   EXPECT_TRUE(says(missing, "no function matches steps.pattern \"heat_stepp\""));
 }
 
+TEST(Doctor, LooksUpTheFunctionsOfPhases) {
+  const ScratchFolder scratch;
+  const std::string spec = scratch.write("phases.toml",
+                                         "version = 1\n[[phase]]\nname = \"work\"\nsymbol = \"heat_step\"\n[[phase]]\n"
+                                         "name = \"other\"\nsymbol = \"heat_stepp\"\n");
+
+  const Outcome outcome = doctor({"--spec", spec, "--", built("demo/heat")});
+
+  EXPECT_TRUE(says(outcome, "phase work")) << outcome.out;
+  EXPECT_TRUE(says(outcome, "heat_step in"));
+  EXPECT_TRUE(says(outcome, "no function matches symbol \"heat_stepp\""));
+}
+
 TEST(Doctor, WritesJson) {
   const Outcome outcome = doctor({"--json", "--", built("demo/heat")});
 
