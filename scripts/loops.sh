@@ -33,7 +33,7 @@ command_of() { # FILE RANKS: sets `command`
       command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "${ranks:-1}" "$work/job") ;;
     *.lammps)
       command -v lmp >/dev/null || return
-      command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "$ranks" lmp -in "$file") ;;
+      command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "$ranks" lmp -log none -in "$file") ;;
     *)
       python=$(python_of "$file") || return
       command=("$python" "$file")
