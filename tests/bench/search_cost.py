@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Compares the iterations of a loop without markers while profshim searches for its steps, and after the search, with
-those under a library that does not search. Each time is the minimum of several runs, because load only adds to it.
+"""Compares the CPU time of iterations of a loop without markers while profshim searches for its steps, and after the
+search, with those under a library that does not search, and with those that torch.profiler records. Each time is the
+minimum of several runs, because load only adds to it. The operators are small: nearly all their time is PyTorch's own.
 
 usage: search_cost.py LIBRARY
 """
@@ -11,14 +12,14 @@ import sys
 import tempfile
 
 ROUNDS = 9
-ITERATIONS = 60
+ITERATIONS = 400
 DECIDING = range(2, 14)  # the steps are found within 12 iterations
-AFTER = range(30, ITERATIONS)
+AFTER = range(350, ITERATIONS)
 TORCH_LOOP = """
 import torch
-weights = [torch.randn(256, 256, requires_grad=True) for _ in range(4)]
+weights = [torch.randn(32, 32, requires_grad=True) for _ in range(4)]
 def iteration():
-    x = torch.ones(64, 256)
+    x = torch.ones(8, 32)
     for weight in weights:
         x = (x @ weight).relu()
     x.mean().backward()
@@ -38,13 +39,17 @@ def iteration():
         grid[1:-1] = 0.5 * (grid[:-2] + grid[2:])
     own.Allreduce(grid[:1], total)
 """
+PEER = """
+from torch.profiler import profile
+profile(activities=[torch.profiler.ProfilerActivity.CPU]).__enter__()
+"""
 TIMED = """
 import json, resource, time
 times = []
 for _ in range(%d):
-    began = time.perf_counter_ns()
+    began = time.thread_time_ns()
     iteration()
-    times.append(time.perf_counter_ns() - began)
+    times.append(time.thread_time_ns() - began)
     time.sleep(0.003)
 print(json.dumps([times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
 """ % ITERATIONS
@@ -55,6 +60,7 @@ def turn(loop, library, settings):
     with tempfile.TemporaryDirectory() as folder:
         environment.update(
             OMP_NUM_THREADS="1",
+            RANK="0",  # the recording begins before the loop
             LD_PRELOAD=library,
             PROFSHIM_STEPS="1000000",
             PROFSHIM_SET=f"output.folder='{folder}/traces' profile.log_level=error {settings}",
@@ -68,19 +74,25 @@ def least(runs, iterations):
     return sum(min(times[i] for times, _ in runs) for i in iterations)
 
 
+def more(runs, iterations, mode):
+    return 100 * (least(runs[mode], iterations) / least(runs["idle"], iterations) - 1)
+
+
 def main(library):
-    modes = {"idle": "steps.source=nvtx steps.pattern=none", "searching": "steps.source=auto"}
+    idle = "steps.source=nvtx steps.pattern=none"
     for name, loop in (("PyTorch", TORCH_LOOP), ("MPI", MPI_LOOP)):
+        modes = {"idle": (loop, idle), "searching": (loop, "steps.source=auto")}
+        if name == "PyTorch":
+            modes["peer"] = (loop + PEER, idle)
         runs = {mode: [] for mode in modes}
         for _ in range(ROUNDS):
-            for mode, settings in modes.items():
-                runs[mode].append(turn(loop, library, settings))
-        deciding = least(runs["searching"], DECIDING) / least(runs["idle"], DECIDING)
-        after = least(runs["searching"], AFTER) / least(runs["idle"], AFTER)
+            for mode, (program, settings) in modes.items():
+                runs[mode].append(turn(program, library, settings))
         memory = {mode: min(kib for _, kib in runs[mode]) for mode in modes}
+        peer = f"; under torch.profiler {more(runs, DECIDING, 'peer'):+.1f} %" if "peer" in modes else ""
         print(
-            f"search for steps, {name}: an iteration takes {100 * (deciding - 1):+.1f} % while it is on, "
-            f"{100 * (after - 1):+.1f} % afterwards (goal: 1 % and 0); memory of the process "
+            f"search for steps, {name}: an iteration takes {more(runs, DECIDING, 'searching'):+.1f} % while it is on, "
+            f"{more(runs, AFTER, 'searching'):+.1f} % afterwards (goal: 1 % and 0){peer}; memory of the process "
             f"{(memory['searching'] - memory['idle']) / 1024:+.1f} MiB (goal: 4)"
         )
 
