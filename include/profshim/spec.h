@@ -198,7 +198,15 @@ struct Spec : Detail {
     std::int64_t exit_seconds = 10;
     bool stacks = false;
     bool arguments = true;
+    std::int64_t traces_to_keep = -1;  // of a rank, and of each of its phases; -1 = all
+    std::uint64_t keep_bytes = 0;      // of a rank; 0 = no limit
   } output;
+  struct {
+    std::string command;  // "" = none
+    std::string ranks;    // rank expression; "" = all that record
+    bool after_each_window = false;
+    std::int64_t timeout_seconds = 600;
+  } finish;
   struct {
     std::int64_t min_traces = 0;
     std::string ranks;  // rank expression; "" = any

@@ -28,6 +28,7 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   if (!w.stacks.empty()) text_member(json, "stacks", w.stacks);
   json.member("bytes", w.bytes).member("events", w.events).member("dropped_events", w.dropped);
   text_member(json, "status", w.status);
+  if (w.awaits_finish) json.member("awaits_finish", true);
   json.member("complete", w.complete).member("truncated", w.truncated).member("recovered", w.recovered);
   json.close_object();
 }
@@ -53,6 +54,7 @@ ManifestWindow read_window(const Node& window) {
   w.events = window.member("events").count(0);
   w.dropped = window.member("dropped_events").count(0);
   w.status = window.member("status").text();
+  w.awaits_finish = window.member("awaits_finish").truth();
   w.complete = window.member("complete").truth();
   w.truncated = window.member("truncated").truth();
   w.recovered = window.member("recovered").truth();
@@ -61,9 +63,18 @@ ManifestWindow read_window(const Node& window) {
 
 }  // namespace
 
+std::vector<std::string> files_of(const ManifestWindow& window) {
+  std::vector<std::string> files;
+  if (!window.file.empty() && window.status == "written") files.push_back(window.file);
+  if (!window.stacks.empty() && !window.stacks.starts_with("failed")) files.push_back(window.stacks);
+  return files;
+}
+
 std::string manifest_text(const Manifest& m) {
   JsonWriter json(JsonWriter::Layout::kIndented);
   json.open_object().member("format", 1).member("rank", m.rank.rank).member("world_size", m.rank.world_size);
+  if (m.rank.local_rank >= 0) json.member("local_rank", m.rank.local_rank);
+  if (m.rank.node_rank >= 0) json.member("node_rank", m.rank.node_rank);
   text_member(json, "host", m.rank.host).member("pid", m.pid);
   text_member(json, "run_name", m.run_name);
   if (!m.role.empty()) text_member(json, "role", m.role);
@@ -71,6 +82,8 @@ std::string manifest_text(const Manifest& m) {
   text_member(json, "spec_hash", m.spec_hash);
   text_member(json, "step_source", m.step_source).member("steps_seen", m.steps_seen);
   text_member(json, "spool", m.spool).member("updated_ns", m.updated_ns);
+  if (m.removed_traces != 0) json.member("removed_traces", m.removed_traces);
+  if (!m.finish.empty()) text_member(json, "finish", m.finish);
   json.key("windows").open_list();
   for (const ManifestWindow& w : m.windows) write_window(json, w);
   json.close_list().key("problems").open_list();
@@ -92,6 +105,8 @@ bool parse_manifest(std::string_view bytes, Manifest& m) {
   if (!root.is_object()) return false;
   m.rank.rank = root.member("rank").small_integer(-1);
   m.rank.world_size = root.member("world_size").small_integer(-1);
+  m.rank.local_rank = root.member("local_rank").small_integer(-1);
+  m.rank.node_rank = root.member("node_rank").small_integer(-1);
   m.rank.host = root.member("host").text();
   m.pid = root.member("pid").small_integer(0);
   m.run_name = root.member("run_name").text();
@@ -102,6 +117,8 @@ bool parse_manifest(std::string_view bytes, Manifest& m) {
   m.steps_seen = root.member("steps_seen").integer(0);
   m.spool = root.member("spool").text();
   m.updated_ns = root.member("updated_ns").integer(0);
+  m.removed_traces = root.member("removed_traces").integer(0);
+  m.finish = root.member("finish").text();
   for (const Node& window : root.member("windows").elements()) {
     if (window.is_object()) m.windows.push_back(read_window(window));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profshim/output.h"
+#include "profshim/output/finish_command.h"
 #include "profshim/spec.h"
 
 namespace profshim::output {
@@ -63,6 +64,8 @@ void Recovery::load_manifest() {
     manifest_.step_source = view_.string(h.step_source);
   }
   manifest_.rank.rank = h.rank;
+  manifest_.rank.local_rank = h.local_rank;
+  manifest_.rank.node_rank = h.node_rank;
   if (!of_later_process_) manifest_.steps_seen = static_cast<std::int64_t>(h.steps_seen.load());
 }
 
@@ -97,7 +100,9 @@ void Recovery::publish(std::uint64_t number) {
   options.recovered = true;
   options.gzip_threads = options_.gzip_threads;
   options.give_up = options_.give_up;
-  const ManifestWindow result = publish_window(view_, number, spec_, options);
+  ManifestWindow result = publish_window(view_, number, spec_, options);
+  result.awaits_finish =
+      spec_.finish.after_each_window && result.status == "written" && runs_finish_command(spec_, manifest_.rank);
   if (!of_later_process_) {
     std::erase_if(manifest_.windows, [&](const auto& w) {
       return w.window == result.window && (w.recovered || w.status.starts_with("failed"));

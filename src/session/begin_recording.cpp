@@ -19,6 +19,7 @@
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"
 #include "session/write/closing_report.h"
+#include "session/write/finish_runner.h"
 #include "spool_header.h"
 #include "spool_place.h"
 
@@ -184,6 +185,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   add_spec_metadata(*s);
   check_disk(*s);
   s->costs.measure_base();
+  if (output::runs_finish_command(s->spec, s->rank)) s->finish = new FinishRunner(*s);
   if (must_be_found(s->spec) && s->records_steps) s->finder = new StepFinder(*s);
   // A window of the whole run has no warm-up that fills the pool.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;

@@ -11,6 +11,7 @@
 #include "profshim/output/once_per_job.h"
 #include "session/steps/window_control.h"
 #include "session/write/closing_report.h"
+#include "session/write/finish_runner.h"
 #include "spool_place.h"
 
 namespace profshim::session {
@@ -88,6 +89,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   output::release_claim(s.folder, s.rank.rank);
   output::leave_meeting(s.meeting_file, s.run_name, s.folder);
   output::remove_job_lines(s.folder, recorder::header().base_time_ns);
+  if (s.finish != nullptr) s.finish->at_end(how, blocked);
   if (how == End::kNormal) {
     // The caller is the collector thread if the job's threads have ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);

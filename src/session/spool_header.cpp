@@ -80,7 +80,8 @@ void fill_manifest(State& s) {
   const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
   if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name)
     s.manifest.windows = std::move(earlier.windows);
-  s.windows_before = s.manifest.windows.size();
+  for (output::ManifestWindow& window : s.manifest.windows) window.is_earlier = true;
+  s.manifest.removed_traces = earlier.removed_traces;
 }
 
 std::string source_text(const State& s) {

@@ -24,10 +24,10 @@
 #include "session/phases/kernel_runs.h"
 #include "session/phases/phase_windows.h"
 #include "session/phases/phases.h"
+#include "session/steps/kernel_names.h"
 #include "session/steps/step_rule.h"
 #include "session/write/cpu_use.h"
 #include "session/write/event_costs.h"
-#include "session/steps/kernel_names.h"
 #include "session/write/trace_size.h"
 
 namespace profshim::session {
@@ -42,6 +42,7 @@ enum class Search : std::uint8_t {
 };
 
 class StepFinder;
+class FinishRunner;
 
 struct PresentStep {
   Ticks begin = 0;
@@ -93,8 +94,8 @@ struct State {
   std::vector<PhaseRule> phase_rules;
   std::unique_ptr<KernelRuns> kernel_runs;
   std::vector<std::unique_ptr<PhaseWindows>> phase_windows;
-  std::mutex detail_mutex;       // see update_detail()
-  bool can_take_stacks = false;  // constant once the session is live
+  std::mutex detail_mutex;              // see update_detail()
+  bool can_take_stacks = false;         // constant once the session is live
   bool records_steps = true;            // false: only phases select this rank
   std::atomic<bool> steps_want{false};  // the schedule of steps, or the search for steps, wants the recording
   std::atomic<int> phases_wanting{0};   // phases that want the recording
@@ -137,7 +138,6 @@ struct State {
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
   output::Manifest manifest;
-  std::size_t windows_before = 0;
   pthread_t collector_thread{}, writer_thread{};
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
@@ -146,7 +146,10 @@ struct State {
   std::atomic<void (*)()> every_tick[4] = {};
   std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
-  std::string first_file;  // guarded by mutex
+  std::atomic<std::uint64_t> traces_removed{0};  // of `written`: by retention
+  FinishRunner* finish = nullptr;                // null unless this rank runs finish.command
+  bool finish_failed = false;                    // in one of its runs
+  std::string first_file;                        // guarded by mutex
 };
 
 /// Returns null unless this process records.

@@ -19,13 +19,19 @@ struct ManifestWindow {
   std::string phase = {};       // "" = a window of steps
   std::int64_t occurrence = 0;  // of the phase
   std::string stacks = {};      // file of call stacks (output.export), or "failed: ..."; "" = none
+  bool awaits_finish = false;   // finish.after = "window": the command has not had its files yet
+  bool is_earlier = false;      // of an earlier process of this rank; not in the file
 };
+/// Returns the names of the files of a written window: its trace first.
+std::vector<std::string> files_of(const ManifestWindow& window);
 struct Manifest {
   Rank rank;
   int pid = 0;
   std::string run_name, role, state, spec_hash, step_source,
       spool;  // state: skip, warmup, active, finished, recovered, "recovered in part"
   std::int64_t steps_seen = 0, updated_ns = 0;
+  std::int64_t removed_traces = 0;  // by output.num_traces_to_keep and output.keep_bytes
+  std::string finish;               // of finish.command: "running", "succeeded", "failed: ..."; "" = has not run
   std::vector<ManifestWindow> windows;
   std::vector<std::string> problems;
   std::string path;

@@ -10,6 +10,11 @@
 #include "profshim/base/safe_files.h"
 
 namespace profshim {
+namespace {
+
+constexpr int kTries = 8;
+
+}  // namespace
 
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) {
@@ -34,17 +39,21 @@ bool AtomicFile::open(const std::string& folder, const std::string& name, int fo
   const Descriptor opened(folder_fd >= 0 ? -1 : open_folder(folder).release());
   const int top = folder_fd >= 0 ? folder_fd : opened.get();
   const std::size_t slash = name.rfind('/');
-  if (top >= 0) folder_fd_ = open_folder_below(top, slash == std::string::npos ? "" : name.substr(0, slash)).release();
-  if (folder_fd_ < 0) {
-    error_ = errno;
-    return false;
+  const std::string below = slash == std::string::npos ? "" : name.substr(0, slash);
+  error_ = errno;
+  // Another rank may remove the folder while it is empty (output.num_traces_to_keep).
+  for (int tries = 0; top >= 0 && tries < kTries; ++tries) {
+    if (folder_fd_ >= 0) close(folder_fd_);
+    folder_fd_ = open_folder_below(top, below).release();
+    error_ = folder_fd_ < 0 ? errno : 0;
+    if (folder_fd_ >= 0 && create(slash == std::string::npos ? name : name.substr(slash + 1))) return true;
+    if (error_ != ENOENT) return false;
   }
-  return create(slash == std::string::npos ? name : name.substr(slash + 1));
+  return false;
 }
 
 bool AtomicFile::create(const std::string& name) {
   constexpr std::size_t kLongest = 200;  // the temporary name may have 255 bytes
-  constexpr int kTries = 8;
   name_ = name;
   for (int tries = 0; fd_ < 0 && tries < kTries; ++tries) {
     temporary_ = "." + name.substr(0, kLongest) + "." + random_text() + ".tmp";

@@ -10,7 +10,9 @@
 #include "cli/find_library.h"
 #include "cli/spec/spec_options.h"
 #include "cli/traces/recover.h"
+#include "finish.h"
 #include "job_environment.h"
+#include "profshim/base/clock.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/output.h"
@@ -50,19 +52,22 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
   return out;
 }
 
-void recover_all(const SpecSources& sources) {
+/// Also runs finish.command for ranks that were killed before it ran.
+void finish_all(const SpecSources& sources, std::int64_t began_ns) {
   // The environment has the run name that prepare_environment() set.
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
   // With `mpirun ... profshim run`, the first rank to end must not report the others as running.
   const bool among_ranks = rank_from_environment().rank >= 0;
-  for (const std::string& folder : folders_of_run(load_spec(settled).spec)) {
+  const Spec spec = load_spec(settled).spec;
+  for (const std::string& folder : folders_of_run(spec)) {
     std::vector<RecoverNote> notes;
     recover_folder(folder, true, notes);
     for (const RecoverNote& note : notes) {
       if (note.running && among_ranks) continue;
       std::fprintf(stderr, "profshim: %s\n", printable(note.text).c_str());
     }
+    run_missing_finish(spec, folder, began_ns);
   }
 }
 
@@ -101,9 +106,10 @@ int run(int argc, char** argv) {
     return kFailure;
   }
   prepare_environment(sources, loaded, library, command[0]);
+  const std::int64_t began_ns = realtime_ns();
   const int wait_status = run_child(command);
   unsetenv("LD_PRELOAD");
-  recover_all(sources);
+  finish_all(sources, began_ns);
   return exit_like(wait_status);
 }
 

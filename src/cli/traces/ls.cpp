@@ -13,6 +13,7 @@
 #include "profshim/base/size_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/output.h"
+#include "profshim/output/finish_command.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
 #include "trace_files.h"
@@ -115,6 +116,14 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
+void flag_finish(const std::string& folder, const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
+  for (const Manifest& m : manifests) {
+    if (!m.finish.starts_with("failed")) continue;
+    flags.push_back({m.rank.rank, "finish.command " + m.finish + "; its output: " + folder + "/" +
+                                      output::finish_log_name(m.rank.rank)});
+  }
+}
+
 // The spool (buffer file) of an ended process holds unwritten events.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   for (const Manifest& m : manifests) {
@@ -134,6 +143,7 @@ std::vector<Flag> find_flags(const std::string& folder, const std::vector<Manife
   flag_steps(manifests, flags);
   flag_files(folder, manifests, flags);
   flag_spools(manifests, flags);
+  flag_finish(folder, manifests, flags);
   return flags;
 }
 
@@ -195,6 +205,10 @@ void print_text(const Run& run) {
       files += !w.file.empty();
       bytes += w.bytes;
     }
+    if (m.removed_traces > 0)
+      std::printf("%5d %s removed (output.num_traces_to_keep, output.keep_bytes)\n", m.rank.rank,
+                  plural(static_cast<std::uint64_t>(m.removed_traces), "trace").c_str());
+    if (!m.finish.empty()) std::printf("%5d finish.command: %s\n", m.rank.rank, printable(m.finish).c_str());
     for (const std::string& problem : m.problems)
       std::printf("%5d problem: %s\n", m.rank.rank, printable(problem).c_str());
   }
@@ -220,7 +234,8 @@ void write_rank(JsonWriter& json, const Manifest& m) {
   json.open_object().member("rank", m.rank.rank).member("world_size", m.rank.world_size);
   json.member("host", m.rank.host).member("pid", m.pid);
   json.member("run_name", m.run_name).member("role", m.role).member("state", m.state).member("spec_hash", m.spec_hash);
-  json.member("step_source", m.step_source).member("steps_seen", m.steps_seen).key("windows").open_list();
+  json.member("step_source", m.step_source).member("steps_seen", m.steps_seen);
+  json.member("removed_traces", m.removed_traces).member("finish", m.finish).key("windows").open_list();
   for (const ManifestWindow& window : m.windows) write_window(json, window);
   json.close_list().list("problems", m.problems).close_object();
 }

@@ -113,9 +113,8 @@ void PhaseWindows::open(Ticks at, std::int64_t unit) {
     s_.windows_refused.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const auto most = static_cast<std::uint64_t>(s_.spec.limits.total_traces);
   if (spec_.limits.total_traces && opened() >= static_cast<std::uint64_t>(*spec_.limits.total_traces)) return;
-  if (s_.windows_opened.load(std::memory_order_relaxed) >= most) return s_.recording_over.store(true);
+  if (has_all_traces(s_)) return s_.recording_over.store(true);
   recorder::WindowOfPhase of;
   of.phase = id_;
   of.occurrence = static_cast<std::uint32_t>(occurrences_.load() - 1);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "profshim/device.h"
+#include "profshim/output/retention.h"
 #include "session/steps/find/step_finder.h"
 
 namespace profshim::session {
@@ -16,14 +17,18 @@ void arm_others(State& s, Ticks window_begin) {
   if (auto* const function = s.when_arming.load()) function(true);
 }
 
+bool has_all_traces(const State& s) {
+  return !output::removes_traces(s.spec) &&
+         s.windows_opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(s.spec.limits.total_traces);
+}
+
 namespace {
 
 bool is_wanted(const State& s) { return s.steps_want.load() || s.phases_wanting.load() > 0; }
 
 device::NextWindow next_window(const State& s, bool is_near) {
   if (is_near) return device::NextWindow::kNear;
-  const bool all_opened =
-      s.recording_over.load() || s.windows_opened.load() >= static_cast<std::uint64_t>(s.spec.limits.total_traces);
+  const bool all_opened = s.recording_over.load() || has_all_traces(s);
   const bool of_steps = s.records_steps && !s.schedule_over.load() && s.spec.steps.source != StepSource::kNone;
   const bool may_come = !all_opened && (of_steps || !s.phase_windows.empty());
   return may_come ? device::NextWindow::kLater : device::NextWindow::kNone;
@@ -61,7 +66,7 @@ void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
     s.windows_refused.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  if (s.windows_opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(s.spec.limits.total_traces)) {
+  if (has_all_traces(s)) {
     s.recording_over.store(true, std::memory_order_relaxed);
     return;
   }

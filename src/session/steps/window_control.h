@@ -17,6 +17,8 @@ void disarm(State& state, Ticks at, bool is_near, bool often = false);
 /// True if a window opens soon after `step`. `step_ns`: time of one step; 0 = unknown.
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
+/// True if limits.total_traces is reached. Without end if old traces are removed instead.
+bool has_all_traces(const State& state);
 /// Begin of the oldest events that an unwritten window or the search for steps needs; 0 = none.
 Ticks oldest_needed(const State& state);
 bool window_waits();

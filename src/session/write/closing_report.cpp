@@ -115,8 +115,11 @@ void log_written_traces(State& s) {
       s.finder != nullptr && seen == 0
           ? "no loop found, so without steps: set steps.source to choose them"
           : "steps from " + chosen_source(s) + ", " + std::to_string(seen) + " seen" + until + confidence();
-  log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; %s)", Number{written}, written == 1 ? "" : "s",
-            s.folder.c_str(), s.first_file.c_str(), steps.c_str());
+  const std::uint64_t removed = s.traces_removed.load(), kept = written - std::min(written, removed);
+  const std::string first = kept > 0 ? "first: " + s.first_file + "; " : "";
+  const std::string gone = removed > 0 ? std::to_string(removed) + " removed; " : "";
+  log::line(LogLevel::kWarn, "%llu trace%s in %s (%s%s%s)", Number{kept}, kept == 1 ? "" : "s", s.folder.c_str(),
+            first.c_str(), gone.c_str(), steps.c_str());
   if (const StepRule& rule = *s.rule.load(); seen > 0 && std::string_view(rule.confidence) == "low") {
     log::line(LogLevel::kWarn,
               "the steps are uncertain: if they are right, keep them by  PROFSHIM_SET='%s'  ; to choose others, run  "
@@ -138,8 +141,8 @@ void log_written_traces(State& s) {
 void log_lost_windows(const State& s) {
   std::size_t cut_short = 0, windows = 0;
   std::uint64_t dropped = 0;
-  for (std::size_t i = s.windows_before; i < s.manifest.windows.size(); ++i) {
-    const output::ManifestWindow& window = s.manifest.windows[i];
+  for (const output::ManifestWindow& window : s.manifest.windows) {
+    if (window.is_earlier) continue;
     cut_short += window.truncated ? 1 : 0;
     dropped += window.dropped;
     ++windows;

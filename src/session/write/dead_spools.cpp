@@ -10,6 +10,7 @@
 #include "profshim/base/safe_files.h"
 #include "profshim/output/recover.h"
 #include "profshim/recorder_control.h"
+#include "written_windows.h"
 
 namespace profshim::session {
 namespace {
@@ -65,7 +66,7 @@ output::RecoverOptions DeadSpools::options() {
   options.on_window = [this](const std::string& folder, int rank, const output::ManifestWindow& window) {
     s_.progress_count.fetch_add(1, std::memory_order_relaxed);
     // Same rank of the same run: its windows belong in our manifest.
-    if (folder == s_.folder && rank == s_.rank.rank) s_.manifest.windows.push_back(window);
+    if (folder == s_.folder && rank == s_.rank.rank) add_window(s_, window);
   };
   return options;
 }

@@ -11,11 +11,13 @@
 
 #include "closing_report.h"
 #include "dead_spools.h"
+#include "finish_runner.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/output/publish.h"
 #include "session/spool_place.h"
 #include "session/state.h"
+#include "written_windows.h"
 
 namespace profshim::session {
 namespace {
@@ -222,8 +224,9 @@ class Writer {
       log::line(LogLevel::kInfo, "window %lld: %s (%llu events)", static_cast<long long>(result.window),
                 result.file.c_str(), static_cast<unsigned long long>(result.events));
     }
-    s_.manifest.windows.push_back(result);
+    add_window(s_, result);
     write_manifest(current_state());
+    remove_old_windows(s_);
   }
 
   State& s_;
@@ -253,6 +256,7 @@ void* run_writer(void* argument) {
     const bool last_round = s.stop;
     lock.unlock();
     while (writer.publish_next()) s.progress_count.fetch_add(1, std::memory_order_relaxed);
+    if (s.finish != nullptr) s.finish->tick();
     disk.check((recorder::mode() & recorder::kArmed) != 0);
     if (!last_round) {
       look_for_steps(s);

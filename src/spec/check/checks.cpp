@@ -27,6 +27,7 @@ class Checks {
     folder();
     filename();
     stacks();
+    retention();
     phases_of_rules();
   }
 
@@ -192,6 +193,14 @@ class Checks {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
     error("output.export", "output.export", "\"stacks\" exports call stacks, but none are recorded",
           "write capture.with_stack = true or capture.native_stack = true");
+  }
+
+  void retention() {
+    if (spec_.output.traces_to_keep == 0 && spec_.finish.command.empty()) {
+      error("output.num_traces_to_keep", "output.num_traces_to_keep",
+            "0 keeps no trace, and no finish.command gets them",
+            "write the number of traces to keep, or set finish.command");
+    }
   }
 
   /// A spec without phases may check the traces of another spec.

@@ -258,7 +258,8 @@ std::vector<KeyRow> limit_keys() {
           "maximum size of a trace before compression; at this size its window is closed"),
       integer_row(
           "limits.total_traces", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.total_traces; },
-          "maximum number of traces that one rank writes in a run"),
+          "maximum number of traces that one rank writes in a run, unless output.num_traces_to_keep or keep_bytes "
+          "removes old ones"),
       integer_row(
           "limits.memory_entries", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.memory_entries; },
           "maximum number of PyTorch's allocations and releases in a trace; later ones are left out and counted"),
@@ -301,6 +302,14 @@ std::vector<KeyRow> output_keys() {
           "if output.folder holds traces of another run: do not record, replace them, or use a numbered sibling folder",
           {}, true),
       integer_row(
+          "output.num_traces_to_keep", -1, kAny, +[](Spec& s) -> std::int64_t& { return s.output.traces_to_keep; },
+          "newest traces that each rank keeps, and keeps of each phase; older ones are removed. -1 = all; 0 = none "
+          "once "
+          "finish.command has succeeded"),
+      size_row(
+          "output.keep_bytes", 0, [](Spec& s) -> std::uint64_t& { return s.output.keep_bytes; },
+          "size of the traces that each rank keeps: the oldest are removed, never the newest; 0 = no limit"),
+      integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),
       boolean_row(
@@ -310,6 +319,27 @@ std::vector<KeyRow> output_keys() {
           "output.exit_seconds", 0, 3600, +[](Spec& s) -> std::int64_t& { return s.output.exit_seconds; },
           "seconds for which SIGTERM and similar signals, exec*() and daemon() may wait for the trace; 0 = they do "
           "not wait"),
+  };
+}
+
+std::vector<KeyRow> finish_keys() {
+  return {
+      text_row(
+          "finish.command", "text", [](Spec& s) -> std::string& { return s.finish.command; },
+          "shell command to run once the traces are written, such as an upload; it is given PROFSHIM_FOLDER, "
+          "PROFSHIM_FILES (a line each), PROFSHIM_RANK, PROFSHIM_NODE_RANK, PROFSHIM_RUN_NAME and PROFSHIM_STATUS; "
+          "empty "
+          "= none"),
+      text_row(
+          "finish.ranks", "rank expression", [](Spec& s) -> std::string& { return s.finish.ranks; },
+          "the ranks that run it; empty = all that record", check_ranks),
+      choice_row<bool>(
+          "finish.after", {{"run", false}, {"window", true}},
+          [](Spec& s) -> bool& { return s.finish.after_each_window; },
+          "run it once after the last trace, or after each, with the new files"),
+      integer_row(
+          "finish.timeout_seconds", 1, 86400, +[](Spec& s) -> std::int64_t& { return s.finish.timeout_seconds; },
+          "it is killed with its children after this time; the end of the job waits for it"),
   };
 }
 
@@ -340,7 +370,7 @@ std::vector<KeyRow> debug_keys() {
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
   for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
-                          limit_keys, output_keys, check_keys, debug_keys}) {
+                          limit_keys, output_keys, finish_keys, check_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

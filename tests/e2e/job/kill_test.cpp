@@ -94,6 +94,48 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
 }
 
+// Four ranks keep three traces each; each trace is 10 ms of the job.
+TEST(Kill, TheNewestTracesThatRetentionKeepsAreThere) {
+  std::mt19937 random(20261126);
+  std::uniform_int_distribution<std::int64_t> delay_us(1000, 1000000);
+  int with_removals = 0;
+  for (int moment = 0; moment < std::max(1, moments() / 4); ++moment) {
+    const ScratchFolder scratch;
+    const std::string spec = scratch.write(
+        "spec.toml",
+        "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\npattern = \"MPI_Allreduce\"\n"
+        "every = 10\n[schedule]\nskip_first = 0\nwarmup = 0\nactive = 1\nrepeat = 0\n[limits]\ndisk_free = 0\n"
+        "[output]\nfolder = \"" +
+            (scratch / "traces") + "\"\nnum_traces_to_keep = 3\n");
+    Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps_ending/openmpi/ending"), "forever", "1", "1003"});
+    job.environment.emplace_back("PROFSHIM_SPEC", spec);
+    const std::int64_t after_us = delay_us(random);
+    job.while_running = [&](int pid) {
+      while (!records(scratch / "traces") && kill(pid, 0) == 0) usleep(1000);
+      usleep(static_cast<useconds_t>(after_us));
+      run(shell("pkill -KILL -f 'ending forever 1 1003'"));
+    };
+    run(job);
+
+    for (const SeenTrace& trace : read_folder(scratch / "traces")) EXPECT_TRUE(trace.readable) << trace.error;
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::string manifest =
+          text_of_file((scratch / "traces") + "/manifest-rank" + std::to_string(rank) + ".json");
+      if (json_member(manifest, "removed_traces").empty()) continue;
+      ++with_removals;
+      int listed = 0;
+      for (std::size_t at = 0; (at = manifest.find("\"file\": \"", at)) != std::string::npos; ++listed) {
+        at += std::string("\"file\": \"").size();
+        const std::string file = manifest.substr(at, manifest.find('"', at) - at);
+        EXPECT_EQ(access(((scratch / "traces") + "/" + file).c_str(), F_OK), 0)
+            << "killed after " << after_us << " us: rank " << rank << " lost " << file;
+      }
+      EXPECT_GE(listed, 3) << "killed after " << after_us << " us: rank " << rank;
+    }
+  }
+  EXPECT_GT(with_removals, 0) << "no rank removed a trace: nothing was tested";
+}
+
 // A job without pauses would make a trace that takes too long to verify.
 TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   constexpr int kPauseUs = 500;

@@ -59,6 +59,23 @@ TEST(Manifest, IsWrittenWithALineForEachMember) {
   EXPECT_EQ(again.rank.host, "node\xff");
 }
 
+TEST(Manifest, KeepsWhatFinishedTheRun) {
+  Manifest manifest, again;
+  manifest.rank.local_rank = 3;
+  manifest.rank.node_rank = 2;
+  manifest.removed_traces = 4;
+  manifest.finish = "failed: exit status 1";
+  manifest.windows.push_back({.file = "a.json", .status = "written", .awaits_finish = true});
+
+  ASSERT_TRUE(parse_manifest(manifest_text(manifest), again));
+
+  EXPECT_EQ(again.rank.local_rank, 3);
+  EXPECT_EQ(again.rank.node_rank, 2);
+  EXPECT_EQ(again.removed_traces, 4);
+  EXPECT_EQ(again.finish, "failed: exit status 1");
+  EXPECT_TRUE(again.windows.at(0).awaits_finish);
+}
+
 TEST(ManifestFuzzCorpus, EveryFilePasses) {
   int files = 0;
   for (const auto& entry :
