@@ -31,6 +31,14 @@ enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
+/// Source of the offset between two clocks, for `profshim merge`.
+enum class ClockSync : std::uint8_t {
+  kCollective,  // from events that both ranks share; without any, kAnchors
+  kAnchors,     // from the wall clocks of the hosts
+  kNone,        // as kAnchors, and times that are no wall-clock times are kept
+};
+/// Source of device times. kAuto is CUPTI.
+enum class DeviceTiming : std::uint8_t { kAuto, kCupti, kHost };
 
 /// Selects ranks: "0,8-15".
 class RankExpression {
@@ -136,6 +144,8 @@ struct PhaseSpec {
 };
 inline constexpr std::size_t kMostPhases = 32;
 
+inline constexpr std::int64_t kFlushSeconds = 30;
+
 /// src/spec/keys/table.cpp describes each key.
 struct Spec : Detail {
   struct {
@@ -178,6 +188,8 @@ struct Spec : Detail {
   bool cuda_sync = false;
   bool nccl_profiler = false;
   bool whole_graphs = false;
+  DeviceTiming device_timing = DeviceTiming::kAuto;
+  ClockSync clock_sync = ClockSync::kCollective;
   struct {
     std::uint64_t host_memory = 2ull << 30;
     double window_seconds = 300;
@@ -198,6 +210,7 @@ struct Spec : Detail {
     std::int64_t exit_seconds = 10;
     bool stacks = false;
     bool arguments = true;
+    std::int64_t flush_seconds = kFlushSeconds;  // changes nothing
     std::int64_t traces_to_keep = -1;  // of a rank, and of each of its phases; -1 = all
     std::uint64_t keep_bytes = 0;      // of a rank; 0 = no limit
   } output;

@@ -22,17 +22,24 @@ bool wait_until_on(const CuptiClient& client) {
 
 }  // namespace
 
+namespace {
+
+bool uses_cupti(const Spec& spec) { return spec.activities.cuda && spec.device_timing != DeviceTiming::kHost; }
+
+}  // namespace
+
 void set_memory_budget(std::uint64_t bytes) { shared.memory_budget.store(bytes); }
 
 std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory) {
-  if (!spec.activities.cuda) return 0;
+  if (!uses_cupti(spec)) return 0;
   const CaptureOptions options = options_of(spec, memory);
   return (options.buffers + BufferPool::kReserve) * options.buffer_bytes + options.table_bytes;
 }
 
 void start(const Spec& spec, void (*ready)()) {
   Phase idle = Phase::kIdle;
-  if (!spec.activities.cuda || !shared.phase.compare_exchange_strong(idle, Phase::kStarting)) return;
+  if (spec.activities.cuda && !uses_cupti(spec)) return recorder::set_mode(recorder::kCudaCalls, 0);
+  if (!uses_cupti(spec) || !shared.phase.compare_exchange_strong(idle, Phase::kStarting)) return;
   shared.on_ready.store(ready);
   shared.external.store(spec.activities.nccl);
   shared.boundaries_wait.store(spec.steps.source == StepSource::kCudaProfilerApi);

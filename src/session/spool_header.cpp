@@ -35,6 +35,7 @@ Spec without_secrets(Spec spec) {
   for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
     for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);
   }
+  if (!spec.finish.command.empty()) spec.finish.command = "***";
   return spec;
 }
 

@@ -6,14 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace profshim {
+#include "profshim/spec.h"
 
-/// Source of the offset between two clocks.
-enum class ClockSync : std::uint8_t {
-  kCollective,  // from events that both ranks share; without any, kAnchors
-  kAnchors,     // from the wall clocks of the hosts
-  kNone,        // as kAnchors, and assume_clock
-};
+namespace profshim {
 
 struct MergeOptions {
   std::vector<std::string> paths;

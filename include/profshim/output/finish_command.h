@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "profshim/base/quiet_child.h"
 #include "profshim/output/manifest.h"
 #include "profshim/spec.h"
 
 namespace profshim::output {
+
+class QuietChild;
 
 /// True if the spec has a finish.command and finish.ranks selects this rank.
 bool runs_finish_command(const Spec& spec, const Rank& rank);
@@ -23,16 +25,18 @@ std::vector<std::string> finish_environment(const char* const* variables);
 /// if this process has ended. Its output goes to finish-rankN.log in the run folder. Not thread-safe.
 class FinishCommand {
  public:
+  FinishCommand();
+  ~FinishCommand();
   /// `files`: below `folder`. `status`: "running", "finished", "recovered" or "killed". Returns "" or the reason why
   /// the command cannot run.
   std::string start(const Spec& spec, const std::string& folder, const Manifest& manifest, const std::string& status,
                     const std::vector<std::string>& files, std::vector<std::string> environment);
-  bool is_running() const { return child_.is_running(); }
+  bool is_running() const;
   /// Returns the outcome once the command has ended: "succeeded", or "failed: ...". Does not block.
   std::optional<std::string> poll();
 
  private:
-  QuietChild child_;
+  std::unique_ptr<QuietChild> child_;
   std::int64_t timeout_seconds_ = 0;
 };
 

@@ -10,6 +10,10 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
+#include "profshim/json/document.h"
+#include "profshim/spec.h"
+#include "profshim/trace/reader.h"
+#include "trace/schema.h"
 #include "trace_files.h"
 #include "trace_groups.h"
 
@@ -79,7 +83,22 @@ void print_result(const MergeResult& result, const std::string& out) {
   }
 }
 
-ClockSync clock_sync(const std::string& name) {
+/// clock.sync of the spec in a trace; a trace of another tool has none.
+ClockSync sync_of_spec(const std::string& trace) {
+  ClockSync sync = ClockSync::kCollective;
+  TraceVisitor visitor;
+  visitor.metadata = [&sync](std::string_view key, std::string_view json, bool) {
+    if (key != schema::top::kProfshim) return;
+    const std::string spec = JsonDocument(json).root().member(schema::ours::kSpec).text();
+    if (const LoadedSpec loaded = load_spec_text(spec, "spec"); loaded.ok()) sync = loaded.spec.clock_sync;
+  };
+  visitor.event = [](const ReadEvent&) { return false; };
+  read_trace(trace, visitor);
+  return sync;
+}
+
+ClockSync clock_sync(const std::string& name, const std::string& trace) {
+  if (name.empty()) return sync_of_spec(trace);
   if (name == "anchors") return ClockSync::kAnchors;
   return name == "none" ? ClockSync::kNone : ClockSync::kCollective;
 }
@@ -95,11 +114,11 @@ int run(int argc, char** argv) {
       "the offsets of the clocks from matching collectives, and prints a bound of the error.");
   arguments.add("PATH", given, "Traces of the ranks of one window, or the folder that holds them").required();
   arguments.add("-o,--output", options.out, "Output file; compressed with gzip if it ends in .gz").required();
-  std::string sync = "collective";
+  std::string sync;
   arguments
       .add("--sync", sync,
            "How to align the clocks. collective: by matching collectives, or else by wall-clock time; anchors: "
-           "by wall-clock time; none: keep the times (default: collective)")
+           "by wall-clock time; none: keep the times (default: clock.sync of the traces' spec, or else collective)")
       .one_of({"collective", "anchors", "none"})
       .shown_as("MODE");
   arguments.add("--assume-clock", options.assume_clock,
@@ -110,11 +129,11 @@ int run(int argc, char** argv) {
                    "\nIf a trace ends early, the part before the end is merged, and the exit status is 2.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
-  options.sync = clock_sync(sync);
   if (!collect_traces(given, options.paths) || refuse_groups("merge", groups_of(options.paths)) ||
       !are_of_one_window(given, options.paths)) {
     return kFailure;
   }
+  options.sync = clock_sync(sync, options.paths[0]);
   MergeResult result;
   {
     Progress progress(!quiet && isatty(STDERR_FILENO) != 0);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "quiet_child.h"
+
 namespace profshim::output {
 namespace {
 
@@ -57,6 +59,11 @@ std::vector<std::string> finish_environment(const char* const* variables) {
   return kept;
 }
 
+FinishCommand::FinishCommand() : child_(std::make_unique<QuietChild>()) {}
+FinishCommand::~FinishCommand() = default;
+
+bool FinishCommand::is_running() const { return child_->is_running(); }
+
 std::string FinishCommand::start(const Spec& spec, const std::string& folder, const Manifest& manifest,
                                  const std::string& status, const std::vector<std::string>& files,
                                  std::vector<std::string> environment) {
@@ -70,14 +77,14 @@ std::string FinishCommand::start(const Spec& spec, const std::string& folder, co
   add("PROFSHIM_STATUS", status);
   const Descriptor output(open_log(folder, manifest.rank.rank));
   if (!output) return std::strerror(errno);
-  const int error =
-      child_.start({"/bin/sh", "-c", kScript, "profshim-finish", spec.finish.command, std::to_string(timeout_seconds_)},
-                   environment, output.get());
+  const int error = child_->start(
+      {"/bin/sh", "-c", kScript, "profshim-finish", spec.finish.command, std::to_string(timeout_seconds_)}, environment,
+      output.get());
   return error != 0 ? std::string("/bin/sh: ") + std::strerror(error) : std::string();
 }
 
 std::optional<std::string> FinishCommand::poll() {
-  const std::optional<std::string> text = child_.poll();
+  const std::optional<std::string> text = child_->poll();
   if (!text) return std::nullopt;
   if (*text == "0\n") return "succeeded";
   if (!text->empty()) return "failed: exit status " + text->substr(0, text->find('\n'));

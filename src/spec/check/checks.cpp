@@ -28,6 +28,7 @@ class Checks {
     filename();
     stacks();
     retention();
+    flush();
     phases_of_rules();
   }
 
@@ -96,6 +97,10 @@ class Checks {
         if (empty) {
           error("steps.pattern", "steps.source", "steps.source = \"kernel\" needs the name of a kernel",
                 "write steps.pattern = \"*adam*\", or the name of the optimizer's kernels");
+        }
+        if (spec_.device_timing == DeviceTiming::kHost) {
+          error("capture.device_timing", "steps.source", "steps.source = \"kernel\" needs CUPTI",
+                "write capture.device_timing = \"cupti\", or change steps.source");
         }
         if (!spec_.activities.cuda) {
           error("capture.activities", "steps.source", "steps.source = \"kernel\" needs the activity \"cuda\"",
@@ -193,6 +198,12 @@ class Checks {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
     error("output.export", "output.export", "\"stacks\" exports call stacks, but none are recorded",
           "write capture.with_stack = true or capture.native_stack = true");
+  }
+
+  void flush() {
+    if (spec_.output.flush_seconds == kFlushSeconds) return;
+    warning("output.flush_seconds", "changes nothing: events are in the spool at once, and outlive a killed process",
+            "leave this line out; profshim recover writes the traces of a killed process");
   }
 
   void retention() {

@@ -24,6 +24,25 @@ KeyRow version_row() {
       {}};
 }
 
+KeyRow merge_at_exit_row() {
+  auto store = [](const Value& value, Spec&, Refusal& refusal) {
+    bool merges = false;
+    if (!read_boolean(value, merges, refusal) || !merges) return refusal.message.empty();
+    refusal = {"the job is not held up to merge its traces",
+               "run profshim merge after the job, or as finish.command of rank 0", 0, 0};
+    return false;
+  };
+  return {"merge.at_exit",
+          "boolean",
+          "false",
+          "",
+          "traces are merged after the job, by `profshim merge`; true is refused",
+          store,
+          [](const Spec&) { return std::string("false"); },
+          {},
+          {}};
+}
+
 KeyRow phases_row() {
   auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
     return read_phases(value, spec.phases, refusal);

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "profshim/output.h"
+#include "output_rows.h"
 #include "profshim/recorder_control.h"
 #include "row_types.h"
 #include "special_rows.h"
@@ -11,9 +11,6 @@ namespace profshim::spec {
 namespace {
 
 constexpr std::int64_t kAny = kLargestNumber;
-
-std::string check_folder(const std::string& text) { return output::check_pattern(text, true); }
-std::string check_filename(const std::string& text) { return output::check_pattern(text, false); }
 
 std::string check_run_name(const std::string& text) {
   if (text.find('/') != std::string::npos) return "a run name is one folder name and cannot hold \"/\"";
@@ -29,15 +26,6 @@ std::string check_log(const std::string& text) {
          " is neither \"stderr\" nor a path; levels are quiet, error, warn, info, debug; a file of that "
          "name is \"./" +
          text + "\"";
-}
-
-std::string check_ranks(const std::string& text) {
-  if (text.empty()) return "";
-  RankExpression ranks;
-  std::string message;
-  int column = 0;
-  if (!ranks.parse(text, message, column)) return message;
-  return ranks.selects_nobody() ? "selects no rank in any job" : "";
 }
 
 std::vector<KeyRow> file_keys() {
@@ -238,6 +226,13 @@ std::vector<KeyRow> capture_keys() {
       choice_row<bool>(
           "capture.graphs", {{"nodes", false}, {"launches", true}}, [](Spec& s) -> bool& { return s.whole_graphs; },
           "CUDA graphs: one event for each kernel and copy, or one for each launch, which costs less"),
+      choice_row<DeviceTiming>(
+          "capture.device_timing",
+          {{"auto", DeviceTiming::kAuto}, {"cupti", DeviceTiming::kCupti}, {"host", DeviceTiming::kHost}},
+          [](Spec& s) -> DeviceTiming& { return s.device_timing; },
+          "source of the times of kernels and copies: CUPTI (also auto), or none: only the host's calls are recorded",
+          {{"events",
+            "CUDA events would change the job's streams; write \"cupti\", or \"host\" for the host's calls only"}}),
       boolean_row(
           "capture.nccl_profiler", [](Spec& s) -> bool& { return s.nccl_profiler; },
           "record algorithm, protocol and channels of NCCL operations, as a profiler plugin of NCCL 2.27 and later, "
@@ -279,86 +274,6 @@ std::vector<KeyRow> limit_keys() {
   };
 }
 
-std::vector<KeyRow> output_keys() {
-  return {
-      with_short_forms(
-          text_row(
-              "output.folder", "path with variables", [](Spec& s) -> std::string& { return s.output.folder; },
-              "folder of the traces; a relative path starts at the folder in which the job starts", check_folder),
-          "PROFSHIM_FOLDER, --folder"),
-      text_row(
-          "output.filename", "name with variables", [](Spec& s) -> std::string& { return s.output.filename; },
-          "name of a trace within the folder; may hold folders", check_filename),
-      export_row(),
-      choice_row<Gzip>(
-          "output.gzip", {{"false", Gzip::kNo}, {"true", Gzip::kYes}, {"auto", Gzip::kAuto}},
-          [](Spec& s) -> Gzip& { return s.output.gzip; },
-          "compress traces and add .gz to their names; auto = large traces only", {}, true),
-      integer_row(
-          "output.gzip_level", 1, 9, +[](Spec& s) -> int& { return s.output.gzip_level; }, "1 = fast, 9 = small"),
-      choice_row<Overwrite>(
-          "output.overwrite", {{"false", Overwrite::kNo}, {"true", Overwrite::kYes}, {"new", Overwrite::kNew}},
-          [](Spec& s) -> Overwrite& { return s.output.overwrite; },
-          "if output.folder holds traces of another run: do not record, replace them, or use a numbered sibling folder",
-          {}, true),
-      integer_row(
-          "output.num_traces_to_keep", -1, kAny, +[](Spec& s) -> std::int64_t& { return s.output.traces_to_keep; },
-          "newest traces that each rank keeps, and keeps of each phase; older ones are removed. -1 = all; 0 = none "
-          "once "
-          "finish.command has succeeded"),
-      size_row(
-          "output.keep_bytes", 0, [](Spec& s) -> std::uint64_t& { return s.output.keep_bytes; },
-          "size of the traces that each rank keeps: the oldest are removed, never the newest; 0 = no limit"),
-      integer_row(
-          "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
-          "nice value of the thread that writes"),
-      boolean_row(
-          "output.arguments", [](Spec& s) -> bool& { return s.output.arguments; },
-          "write the job's arguments into its traces, secrets masked; false = the program's name only"),
-      integer_row(
-          "output.exit_seconds", 0, 3600, +[](Spec& s) -> std::int64_t& { return s.output.exit_seconds; },
-          "seconds for which SIGTERM and similar signals, exec*() and daemon() may wait for the trace; 0 = they do "
-          "not wait"),
-  };
-}
-
-std::vector<KeyRow> finish_keys() {
-  return {
-      text_row(
-          "finish.command", "text", [](Spec& s) -> std::string& { return s.finish.command; },
-          "shell command to run once the traces are written, such as an upload; it is given PROFSHIM_FOLDER, "
-          "PROFSHIM_FILES (a line each), PROFSHIM_RANK, PROFSHIM_NODE_RANK, PROFSHIM_RUN_NAME and PROFSHIM_STATUS; "
-          "empty "
-          "= none"),
-      text_row(
-          "finish.ranks", "rank expression", [](Spec& s) -> std::string& { return s.finish.ranks; },
-          "the ranks that run it; empty = all that record", check_ranks),
-      choice_row<bool>(
-          "finish.after", {{"run", false}, {"window", true}},
-          [](Spec& s) -> bool& { return s.finish.after_each_window; },
-          "run it once after the last trace, or after each, with the new files"),
-      integer_row(
-          "finish.timeout_seconds", 1, 86400, +[](Spec& s) -> std::int64_t& { return s.finish.timeout_seconds; },
-          "it is killed with its children after this time; the end of the job waits for it"),
-  };
-}
-
-std::vector<KeyRow> check_keys() {
-  return {
-      integer_row(
-          "check.min_traces", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.check.min_traces; },
-          "`profshim compare --spec` and `profshim verify --spec`: the least number of traces"),
-      text_row(
-          "check.ranks", "rank expression", [](Spec& s) -> std::string& { return s.check.ranks; },
-          "`profshim compare --spec` and `profshim verify --spec`: the ranks that must have a trace; empty = any",
-          check_ranks),
-      boolean_row(
-          "check.complete", [](Spec& s) -> bool& { return s.check.complete; },
-          "`profshim compare --spec` and `profshim verify --spec`: no trace may be incomplete or have lost events"),
-      check_rule_row(),
-  };
-}
-
 std::vector<KeyRow> debug_keys() {
   return {
       text_row(
@@ -370,7 +285,7 @@ std::vector<KeyRow> debug_keys() {
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
   for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
-                          limit_keys, output_keys, finish_keys, check_keys, debug_keys}) {
+                          limit_keys, output_keys, merge_keys, finish_keys, check_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

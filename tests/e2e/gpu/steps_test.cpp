@@ -151,6 +151,15 @@ TEST(WithoutCupti, HostCallsAreRecordedIfAnotherToolHasTheInjection) {
   expect_host_calls(run_gpu(job));
 }
 
+TEST(WithoutCupti, TheSpecCanAskForTheHostsCallsOnly) {
+  const GpuRun run = run_gpu(launch_loop(std::string(kRecordAll) + "[capture]\ndevice_timing = \"host\"\n"));
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 0u);
+  EXPECT_GT(of_category(run.traces[0], "cuda_runtime").size(), 1000u);
+  EXPECT_EQ(run.calls("cuptiActivityEnable"), 0);
+  EXPECT_EQ(run.traces[0].property("problems"), "[]") << "nothing is missing that the spec asks for";
+}
+
 TEST(CuptiDump, KeepsTheBuffersUnchanged) {
   const ScratchFolder scratch;
   const GpuRun run =

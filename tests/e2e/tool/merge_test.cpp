@@ -135,6 +135,24 @@ TEST(Merge, AlignsShiftedClocks) {
   EXPECT_GE(within_bound, kTrials * 99 / 100);
 }
 
+TEST(Merge, TheSpecOfTheTracesChoosesTheClock) {
+  const ScratchFolder scratch;
+  Job job = mpirun(Mpi::kOpenMpi, 2, {built("tests/apps/openmpi/allreduce_loop"), "200"});
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") +
+                                                                               "[clock]\nsync = \"anchors\"\n"));
+  EXPECT_EQ(run(job).ending(), "exit 0");
+  const auto paths = traces_below(scratch / "traces");
+  ASSERT_EQ(paths.size(), 2u);
+  const std::string shifted = scratch / "shifted.pt.trace.json";
+  write_shifted(paths[1], shifted, 1000, 0);
+
+  const std::string out = scratch / "all.pt.trace.json";
+  const Outcome of_spec = profshim({"merge", "-o", out, paths[0], shifted});
+  EXPECT_NE(of_spec.out.find(" anchors "), std::string::npos) << of_spec.out << of_spec.err;
+  const Outcome given = profshim({"merge", "--sync", "collective", "-o", out, paths[0], shifted});
+  EXPECT_NE(given.out.find(" collectives "), std::string::npos) << given.out << given.err;
+}
+
 TEST(Merge, TracesOfOneHostKeepTheirTimes) {
   const ScratchFolder scratch;
   const auto paths = record(scratch, 2, {built("tests/apps/openmpi/allreduce_loop"), "200"});

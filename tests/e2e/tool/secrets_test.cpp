@@ -37,6 +37,17 @@ TEST_F(Secrets, ValuesOfSecretArgumentsAreNotInAnyFile) {
   }
 }
 
+TEST_F(Secrets, TheFinishCommandIsNotInAnyFile) {
+  const Outcome outcome =
+      record(record_all_spec(scratch_ / "run") + "[finish]\ncommand = 'test -n topsecret'\ntimeout_seconds = 7\n");
+
+  const auto traces = read_folder(scratch_ / "run");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_NE(traces[0].property("spec").find("timeout_seconds = 7"), std::string::npos) << traces[0].property("spec");
+  for (const std::string& file : files_below(scratch_ / "run"))
+    EXPECT_EQ(text_of_file((scratch_ / "run") + "/" + file).find("topsecret"), std::string::npos) << file;
+}
+
 TEST_F(Secrets, ArgumentsCanBeLeftOut) {
   const Outcome outcome = record(record_all_spec(scratch_ / "run") + "arguments = false\n");
 

@@ -105,6 +105,14 @@ class RandomSpecs {
     s.output.overwrite = static_cast<Overwrite>(random_() % 3);
     s.output.niceness = static_cast<int>(random_() % 20);
     s.output.exit_seconds = number(3601);
+    s.output.traces_to_keep = number(5) + 1;
+    s.output.keep_bytes = random_();
+    s.finish.command = text();
+    s.finish.ranks = flip() ? "" : "local:0";
+    s.finish.after_each_window = flip();
+    s.finish.timeout_seconds = 1 + number(1000);
+    s.clock_sync = static_cast<ClockSync>(random_() % 3);
+    s.device_timing = static_cast<DeviceTiming>(random_() % 3);
   }
 
   std::mt19937 random_{7};

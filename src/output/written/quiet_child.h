@@ -8,7 +8,7 @@
 
 #include "profshim/base/safe_files.h"
 
-namespace profshim {
+namespace profshim::output {
 
 /// A child that the process around it does not notice: it raises no SIGCHLD, and no wait() of the job sees it. It runs
 /// in a session of its own, with default signal handlers, and outlives the process. Not thread-safe.
@@ -26,4 +26,4 @@ class QuietChild {
   std::string text_;
 };
 
-}  // namespace profshim
+}  // namespace profshim::output

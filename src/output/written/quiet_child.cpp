@@ -1,4 +1,4 @@
-#include "profshim/base/quiet_child.h"
+#include "quiet_child.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace profshim {
+namespace profshim::output {
 namespace {
 
 constexpr std::size_t kStack = 64 << 10;
@@ -140,4 +140,4 @@ std::optional<std::string> QuietChild::poll() {
   }
 }
 
-}  // namespace profshim
+}  // namespace profshim::output
