@@ -264,13 +264,18 @@ enum class SystemCounter : std::uint16_t {
   kDiskWritten,
   kNetReceived,
   kNetSent,
+  kGpuUse,
+  kGpuMemory,
+  kGpuSmClock,
+  kGpuMemoryClock,
+  kGpuPower,
   kCount
 };
 struct SystemArgs {
   double value;
   SystemCounter counter;
-  std::uint16_t reserved;
-  std::uint8_t reserved2[28];
+  std::uint16_t device;  // CUDA device of kGpu...
+  std::uint8_t reserved[28];
 };
 static_assert(sizeof(SystemArgs) == 40);
 

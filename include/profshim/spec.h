@@ -207,7 +207,7 @@ struct Spec : Detail {
   } check;
 
   struct System {
-    bool cpu = false, memory = false, disk = false, net = false;
+    bool cpu = false, memory = false, disk = false, net = false, gpu = false;
     double interval_seconds = 0.5;
   } system;
 

@@ -48,7 +48,7 @@ class Collector {
     for (const auto& slot : s_.every_tick) {
       if (void (*const function)() = slot.load()) function();
     }
-    system_.tick(has_open_window(), recorder::header().windows.load(std::memory_order_relaxed));
+    take_samples();
     make_time_step();
     exit_if_job_threads_ended();
     std::lock_guard lock(s_.mutex);
@@ -67,6 +67,13 @@ class Collector {
   }
 
  private:
+  void take_samples() {
+    const bool is_open = has_open_window();
+    const std::uint64_t windows = recorder::header().windows.load(std::memory_order_relaxed);
+    system_.tick(is_open, windows);
+    s_.gpu_sampler.tick(is_open, windows);
+  }
+
   bool has_open_window() const {
     if (s_.current.load() != nullptr) return true;
     return std::any_of(s_.phase_windows.begin(), s_.phase_windows.end(),

@@ -24,10 +24,11 @@
 #include "session/phases/kernel_runs.h"
 #include "session/phases/phase_windows.h"
 #include "session/phases/phases.h"
+#include "session/steps/kernel_names.h"
 #include "session/steps/step_rule.h"
+#include "session/system/gpu/gpu_sampler.h"
 #include "session/write/cpu_use.h"
 #include "session/write/event_costs.h"
-#include "session/steps/kernel_names.h"
 #include "session/write/trace_size.h"
 
 namespace profshim::session {
@@ -71,6 +72,7 @@ struct State {
       : spec(std::move(in_force)),
         automaton(spec.schedule),
         counter(counter_rules(spec)),
+        gpu_sampler(spec.system),
         trace_size(spec.limits.trace_size, guessed_bytes_per_event(spec)) {}
   static CounterRules counter_rules(const Spec& spec);
 
@@ -93,8 +95,8 @@ struct State {
   std::vector<PhaseRule> phase_rules;
   std::unique_ptr<KernelRuns> kernel_runs;
   std::vector<std::unique_ptr<PhaseWindows>> phase_windows;
-  std::mutex detail_mutex;       // see update_detail()
-  bool can_take_stacks = false;  // constant once the session is live
+  std::mutex detail_mutex;              // see update_detail()
+  bool can_take_stacks = false;         // constant once the session is live
   bool records_steps = true;            // false: only phases select this rank
   std::atomic<bool> steps_want{false};  // the schedule of steps, or the search for steps, wants the recording
   std::atomic<int> phases_wanting{0};   // phases that want the recording
@@ -141,6 +143,7 @@ struct State {
   pthread_t collector_thread{}, writer_thread{};
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
+  GpuSampler gpu_sampler;
   TraceSize trace_size;
   sigset_t job_signals{};  // signal mask of the thread that called activate()
   std::atomic<void (*)()> every_tick[4] = {};
@@ -152,7 +155,7 @@ struct State {
 /// Returns null unless this process records.
 State* live();
 
-std::array<pid_t, 3> own_threads(const State& state);
+std::array<pid_t, 4> own_threads(const State& state);
 
 void* run_collector(void* state);
 void* run_writer(void* state);

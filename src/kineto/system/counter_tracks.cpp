@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "trace/schema.h"
@@ -30,6 +31,11 @@ constexpr std::array<Counter, static_cast<std::size_t>(SystemCounter::kCount)> k
     {counter::kDiskWritten, unit::kBytesPerSecond},
     {counter::kNetReceived, unit::kBytesPerSecond},
     {counter::kNetSent, unit::kBytesPerSecond},
+    {counter::kGpuUse, unit::kPercent},
+    {counter::kGpuMemory, unit::kBytes},
+    {counter::kGpuSmClock, unit::kMegahertz},
+    {counter::kGpuMemoryClock, unit::kMegahertz},
+    {counter::kGpuPower, unit::kWatts},
 }};
 
 constexpr double kMost = 9e15;  // a hundred times this is still an integer
@@ -39,9 +45,15 @@ bool is_possible(const SystemArgs& sample) {
   return sample.counter < SystemCounter::kCount && sample.value >= 0 && sample.value < kMost;
 }
 
+std::string name_of(const SystemArgs& sample) {
+  const std::string name(kCounters[static_cast<std::size_t>(sample.counter)].name);
+  if (sample.counter < SystemCounter::kGpuUse) return name;
+  return std::string(counter::kGpuStart) + std::to_string(sample.device) + name;
+}
+
 Arg value_of(const SystemArgs& sample) {
   const std::string_view unit = kCounters[static_cast<std::size_t>(sample.counter)].unit;
-  if (unit == unit::kPercent)
+  if (unit == unit::kPercent || unit == unit::kWatts)
     return {unit, static_cast<double>(static_cast<std::int64_t>(sample.value * 100 + 0.5)) / 100};
   return {unit, static_cast<std::int64_t>(sample.value + 0.5)};
 }
@@ -53,10 +65,11 @@ void write_counters(TraceWriter& out, const WindowEvents& window) {
   std::stable_sort(samples.begin(), samples.end(), [](const Event* a, const Event* b) { return a->begin < b->begin; });
   for (const Event* const sample : samples) {
     if (!is_possible(sample->system)) continue;
+    const std::string name = name_of(sample->system);
     const Arg value = value_of(sample->system);
     TraceEvent e;
     e.phase = schema::phase::kCounter;
-    e.name = kCounters[static_cast<std::size_t>(sample->system.counter)].name;
+    e.name = name;
     e.pid = e.tid = window.view.header().pid;
     e.begin_ns = window.clock.unix_ns(sample->begin);
     e.args = {&value, 1};

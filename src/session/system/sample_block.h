@@ -9,13 +9,13 @@ class SampleBlock {
  public:
   /// All later samples have this time.
   void set_time(Ticks at) { at_ = at; }
-  void add(SystemCounter counter, double value) {
+  void add(SystemCounter counter, double value, std::uint16_t device = 0) {
     if (block_ == nullptr) block_ = recorder::system_block();
     if (block_ == nullptr || !recorder::mode_has(recorder::kArmed)) return;
     Event e;
     e.begin = e.end = at_;
     e.hook = HookId::kSystemSample;
-    e.system = {.value = value, .counter = counter, .reserved = 0, .reserved2 = {}};
+    e.system = {.value = value, .counter = counter, .device = device, .reserved = {}};
     recorder::commit(*block_, e);
   }
 

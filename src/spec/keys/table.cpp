@@ -344,6 +344,9 @@ std::vector<KeyRow> system_keys() {
       boolean_row(
           "system.net", [](Spec& s) -> bool& { return s.system.net; },
           "sample the bytes per second that the network interfaces receive and send, without lo"),
+      boolean_row(
+          "system.gpu", [](Spec& s) -> bool& { return s.system.gpu; },
+          "sample utilization, memory, clocks and power of the GPUs that a CUDA job sees, by NVML"),
       interval_seconds_row(),
   };
 }

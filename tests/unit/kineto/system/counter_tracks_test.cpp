@@ -7,12 +7,12 @@ namespace {
 
 class CounterTracks : public test::WindowTraceTest {
  protected:
-  void sample(Ticks at, SystemCounter counter, double value) {
+  void sample(Ticks at, SystemCounter counter, double value, std::uint16_t device = 0) {
     if (block_ == nullptr) block_ = recorder::system_block();
     Event e;
     e.begin = e.end = at;
     e.hook = HookId::kSystemSample;
-    e.system = {.value = value, .counter = counter, .reserved = 0, .reserved2 = {}};
+    e.system = {.value = value, .counter = counter, .device = device, .reserved = {}};
     recorder::commit(*block_, e);
   }
 
