@@ -96,9 +96,9 @@ TEST(System, CpuAndMemoryAreThoseThatTheKernelCounts) {
 
   const double used = busy.sum("process CPU", "%") / 100, rss = printed(busy.outcome, "rss_kb") * 1024;
   EXPECT_GT(used, 0.4);
-  EXPECT_LT(used, printed(busy.outcome, "cpu_seconds") + 0.02);
+  EXPECT_LT(used, printed(busy.outcome, "cpu_seconds") + 0.2);  // MPI_Finalize comes later
   EXPECT_LT(busy.sum("process CPU in the kernel", "%") / 100, used);
-  EXPECT_GT(largest(busy.of("machine CPU", "%")), 10);
+  EXPECT_GT(largest(busy.of("machine CPU", "%")), 50.0 / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
   EXPECT_LE(largest(busy.of("machine CPU", "%")), 100);
   EXPECT_GE(largest(busy.of("process threads", "number")), 3);  // the program's and two of the library
   EXPECT_NEAR(largest(busy.of("process memory", "bytes")), rss, 8 * kMiB);
@@ -163,7 +163,7 @@ TEST(System, AKilledProcessLeavesItsSamples) {
   job.while_running = [&](int pid) {
     const std::int64_t until_ns = profshim::monotonic_ns() + 20'000'000'000;
     while (files_below(scratch / "traces").empty() && profshim::monotonic_ns() < until_ns) usleep(1000);
-    usleep(400'000);
+    usleep(800'000);
     kill(pid, SIGKILL);
   };
   ASSERT_EQ(run(job).ending(), "signal 9");
@@ -180,7 +180,7 @@ TEST(System, TheTraceSaysOnceWhatCannotBeRead) {
   const ScratchFolder scratch;
   Job job = busy_job(scratch, installed_mpis().front(), {});
   job.command = {built("tests/apps_ending/" + to_string(installed_mpis().front()) + "/refused"), std::to_string(EACCES),
-                 std::to_string(SYS_pread64), "200000"};
+                 std::to_string(SYS_pread64), "100000"};
 
   const Outcome outcome = run(job);
 
