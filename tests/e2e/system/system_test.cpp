@@ -9,6 +9,8 @@
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
+#include "e2e/support/needs_nvtx.h"
+#include "e2e/support/recorded_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
@@ -130,6 +132,23 @@ TEST(System, NetworkBytesAreThoseOfTheInterfacesOfTheProcess) {
   EXPECT_GT(received, 0.5 * 4e6);
   EXPECT_LT(received, 1.01 * 4e6);
   EXPECT_NEAR(sent, received / 2, 0.05 * received);
+}
+
+// The last rollout takes 200 ms and is never closed. No other window is open then.
+TEST(System, WindowsOfPhasesHaveSamples) {
+  NEEDS_NVTX();
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(phases_job(scratch, 1, {"1", "1", "leak"},
+                                         "[steps]\nsource = \"nvtx\"\npattern = \"rl_step*\"\n[schedule]\nsteps = [0]\n"
+                                         "[[phase]]\nname = \"rollout\"\nnvtx = \"rollout*\"\nmode = \"window\"\n"
+                                         "schedule = { skip_first = 1, warmup = 0, active = 1, repeat = 1 }\n" +
+                                             std::string(kAll)));
+
+  const auto traces = read_folder(scratch / "traces/rollout-1");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_GE(samples(traces[0], "process memory", "bytes").size(), 2u);
+  EXPECT_GE(samples(traces[0], "process CPU", "%").size(), 1u);
 }
 
 TEST(System, ToolsKeepTheCounters) {
