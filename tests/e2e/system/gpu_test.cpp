@@ -92,12 +92,12 @@ TEST(SystemGpu, TheTraceSaysWhyNvmlDoesNotWork) {
 
 // The job ends while NVML starts.
 TEST(SystemGpu, ASlowNvmlDoesNotHoldTheJob) {
-  const GpuRun fast = run_with("nvml", {}), slow = run_with("nvml", {{"FAKE_NVML_SLOW", "20000"}});
+  const GpuRun slow = run_with("nvml", {{"FAKE_NVML_SLOW", "20000"}});
 
   ASSERT_EQ(slow.outcome.ending(), "exit 0") << slow.outcome.err;
   ASSERT_EQ(slow.traces.size(), 1u) << slow.outcome.err;
-  EXPECT_LT(slow.outcome.seconds, fast.outcome.seconds + 5);
-  EXPECT_EQ(of_category(slow.traces[0], "kernel").size(), of_category(fast.traces.at(0), "kernel").size());
+  EXPECT_LT(slow.outcome.seconds, 15);
+  EXPECT_EQ(of_category(slow.traces[0], "kernel").size(), static_cast<std::size_t>(slow.printed.at("kernels")));
   EXPECT_TRUE(counters(slow).empty());
 }
 

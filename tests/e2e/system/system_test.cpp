@@ -94,10 +94,10 @@ BusyRun run_busy(Mpi mpi, const std::vector<std::string>& parts) {
 constexpr double kMiB = 1 << 20;
 
 TEST(System, CpuAndMemoryAreThoseThatTheKernelCounts) {
-  const BusyRun busy = run_busy(installed_mpis().front(), {"cpu", "0.8", "memory", "200000000"});
+  const BusyRun busy = run_busy(installed_mpis().front(), {"cpu", "0.6", "memory", "200000000"});
 
   const double used = busy.sum("process CPU", "%") / 100, rss = printed(busy.outcome, "rss_kb") * 1024;
-  EXPECT_GT(used, 0.4);
+  EXPECT_GT(used, 0.3);
   EXPECT_LT(used, printed(busy.outcome, "cpu_seconds") + 0.2);  // MPI_Finalize comes later
   EXPECT_LT(busy.sum("process CPU in the kernel", "%") / 100, used);
   EXPECT_GT(largest(busy.of("machine CPU", "%")), 50.0 / static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
@@ -182,7 +182,7 @@ TEST(System, AKilledProcessLeavesItsSamples) {
   job.while_running = [&](int pid) {
     const std::int64_t until_ns = profshim::monotonic_ns() + 20'000'000'000;
     while (files_below(scratch / "traces").empty() && profshim::monotonic_ns() < until_ns) usleep(1000);
-    usleep(800'000);
+    usleep(600'000);
     kill(pid, SIGKILL);
   };
   ASSERT_EQ(run(job).ending(), "signal 9");
