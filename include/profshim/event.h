@@ -29,6 +29,7 @@ enum class HookId : std::uint16_t {
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
   kContinuation,    // extends the thread's previous event (MPI_Sendrecv: the receive)
   kPhaseRange,      // a range of a [[phase]] that no API of the job shows; args: phase
+  kSystemSample,    // value of a counter of [system] (instant); RunHeader::tid is spool::kSystemTid. args: system
   kNcclTask,        // NCCL launches an operation (instant, on any thread); args: nccl_task
   // From CUPTI, up to kCudaMemory; RunHeader::tid is spool::kDeviceTid. args: gpu, except for kCudaApi.
   kCudaApi,  // runtime or driver API call; args: api
@@ -249,6 +250,35 @@ struct StepArgs {
 };
 inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>::min();
 
+/// The counters of [system]; src/kineto/system/ has their names and units.
+enum class SystemCounter : std::uint16_t {
+  kProcessCpu,        // percent of one CPU
+  kProcessSystemCpu,  // the part of kProcessCpu inside the kernel
+  kProcessThreads,
+  kMachineCpu,  // percent of all CPUs
+  kProcessMemory,
+  kProcessMemoryPeak,
+  kMachineMemory,  // available
+  kCgroupMemory,   // used, if limited
+  kDiskRead,
+  kDiskWritten,
+  kNetReceived,
+  kNetSent,
+  kGpuUse,
+  kGpuMemory,
+  kGpuSmClock,
+  kGpuMemoryClock,
+  kGpuPower,
+  kCount
+};
+struct SystemArgs {
+  double value;
+  SystemCounter counter;
+  std::uint16_t device;  // CUDA device of kGpu...
+  std::uint8_t reserved[28];
+};
+static_assert(sizeof(SystemArgs) == 40);
+
 /// Event::flags
 enum : std::uint8_t {
   kAsyncSlice = 1,  // a non-blocking operation from post to completion
@@ -278,6 +308,7 @@ struct alignas(64) Event {
     PollArgs polls;
     NvtxArgs nvtx;
     StepArgs step;
+    SystemArgs system;
     PhaseArgs phase;
     TorchArgs torch;
     RpcArgs rpc;

@@ -88,6 +88,8 @@ Ticks take_first_drop();
 /// Registers a block (tid spool::kDeviceTid) for events of the device thread. Null if the thread table is full or
 /// mode() is 0. Never freed.
 spool::Thread* device_block();
+/// As device_block(), with tid spool::kSystemTid: each sampling thread has its own.
+spool::Thread* system_block();
 
 /// Measures the cost of an event on the calling thread, which must be profshim's. Discards the events.
 class ScratchThread {

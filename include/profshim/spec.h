@@ -227,6 +227,11 @@ struct Spec : Detail {
     std::vector<CheckRule> rules;
   } check;
 
+  struct System {
+    bool cpu = false, memory = false, disk = false, net = false, gpu = false;
+    double interval_seconds = 0.5;
+  } system;
+
   std::string cupti_dump;  // folder for raw CUPTI buffers; "" = none
 
   /// Returns canonical TOML.

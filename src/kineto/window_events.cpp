@@ -78,6 +78,8 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
     continuations.add(run);
     if (run.header->tid == spool::kDeviceTid)
       device.add_run(run);
+    else if (run.header->tid == spool::kSystemTid)
+      samples.add_run(run, begin, until);
     else
       gather_run(run, until);
   };
@@ -193,6 +195,7 @@ Ticks WindowEvents::latest_moment() const {
   for (const auto& [tid, thread] : threads) {
     for (const Event* e : thread.events) latest = std::max({latest, e->begin, e->end});
   }
+  for (const Event* e : samples.all()) latest = std::max(latest, e->begin);
   for (const spool::StepMark& m : steps.marks()) latest = std::max(latest, m.ticks);
   for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
   for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {

@@ -15,6 +15,7 @@
 #include "kineto/joins/torch_collectives.h"
 #include "kineto/joins/torch_links.h"
 #include "kineto/phases/phase_marks.h"
+#include "kineto/system/system_samples.h"
 #include "open_calls.h"
 #include "profshim/window_trace.h"
 #include "window_steps.h"
@@ -59,6 +60,7 @@ class WindowEvents {
   TorchLinks torch_links;
   TorchCollectives collectives;
   PhaseMarks phases;
+  SystemSamples samples;
   Ticks memory_until = ~Ticks{0};  // kTorchMemory from then on is left out (limits.memory_entries)
   std::uint64_t memory_left_out = 0;
   bool only_life_cycle = true;  // has only steps and calls such as MPI_Init

@@ -4,6 +4,7 @@
 #include "kineto/phases/phase_tracks.h"
 #include "kineto/stacks/call_stacks.h"
 #include "kineto/stacks/folded_stacks.h"
+#include "kineto/system/counter_tracks.h"
 #include "metadata_event.h"
 #include "profshim/window_trace.h"
 #include "thread_tracks.h"
@@ -118,6 +119,7 @@ bool WindowTraceBuilder::write(ByteSink& sink, const std::function<void()>& on_p
   ThreadTracks(window, impl_->stacks, device_tracks).write(out, count_written);
   if (!window.device.empty()) device_tracks.write(out, count_written);
   PhaseTracks(window).write(out);
+  write_counters(out, window);
   write_window_end(out, window);
   const bool whole = out.finish();
   window.summary.events = out.events();

@@ -124,6 +124,7 @@ void count_threadless() {
 void watch_threads(void (*function)(const char* name)) { thread_watcher.store(function, std::memory_order_release); }
 
 Thread* device_block() { return claim_block(spool::kDeviceTid, "device"); }
+Thread* system_block() { return claim_block(spool::kSystemTid, "system"); }
 
 std::uint64_t dropped() {
   SpoolHeader& h = *state.header;

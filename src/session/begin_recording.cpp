@@ -29,8 +29,9 @@ namespace {
 
 constexpr std::size_t kThreadStack = 1 << 20;
 
-/// Returns 0 or an errno. Blocks all signals: a signal handler of the job must never run on our threads.
-int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
+}  // namespace
+
+int start_thread(pthread_t& thread, void* (*body)(void*), void* argument) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -38,11 +39,13 @@ int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   if (const int refused = pthread_attr_init(&attributes); refused != 0) return refused;
   pthread_attr_setstacksize(&attributes, kThreadStack);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int refused = pthread_create(&thread, &attributes, body, s);
+  const int refused = pthread_create(&thread, &attributes, body, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return refused;
 }
+
+namespace {
 
 // On failure, `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {

@@ -12,6 +12,7 @@
 #include "last_thread.h"
 #include "session/steps/find/step_finder.h"
 #include "session/steps/window_control.h"
+#include "session/system/system_sampler.h"
 #include "state.h"
 #include "window_limits.h"
 
@@ -47,6 +48,7 @@ class Collector {
     for (const auto& slot : s_.every_tick) {
       if (void (*const function)() = slot.load()) function();
     }
+    take_samples();
     make_time_step();
     exit_if_job_threads_ended();
     std::lock_guard lock(s_.mutex);
@@ -65,6 +67,19 @@ class Collector {
   }
 
  private:
+  void take_samples() {
+    const bool is_open = has_open_window();
+    const std::uint64_t windows = recorder::header().windows.load(std::memory_order_relaxed);
+    system_.tick(is_open, windows);
+    s_.gpu_sampler.tick(is_open, windows);
+  }
+
+  bool has_open_window() const {
+    if (s_.current.load() != nullptr) return true;
+    return std::any_of(s_.phase_windows.begin(), s_.phase_windows.end(),
+                       [](const auto& phase) { return phase != nullptr && phase->is_open(); });
+  }
+
   void tend(bool armed) {
     const std::uint32_t pool = recorder::chunks_in_pool();
     // The search for the steps must cost a job little that may never open a window.
@@ -118,6 +133,7 @@ class Collector {
 
   State& s_;
   WindowLimits limits_{s_};
+  SystemSampler system_{s_.spec.system};
   std::uint32_t used_last_tick_ = 0, in_use_before_ = 0;
   std::int64_t last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_thread_check_ns_ = 0;
   std::uint64_t anchors_ = 0;

@@ -61,6 +61,7 @@ bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) 
 void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
+  s.gpu_sampler.stop();
   // recorder::intern() works only until the mode is 0.
   device::finish(how != End::kNormal);
   call_stack::define_modules();

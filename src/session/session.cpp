@@ -109,8 +109,8 @@ State* live() {
                                                                     : nullptr;
 }
 
-std::array<pid_t, 3> own_threads(const State& s) {
-  return {s.collector_tid.load(), s.writer_tid.load(), device::device_thread_id()};
+std::array<pid_t, 4> own_threads(const State& s) {
+  return {s.collector_tid.load(), s.writer_tid.load(), device::device_thread_id(), s.gpu_sampler.tid()};
 }
 
 void activate(const Rank& rank, Ticks began) {

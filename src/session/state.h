@@ -26,6 +26,7 @@
 #include "session/phases/phases.h"
 #include "session/steps/kernel_names.h"
 #include "session/steps/step_rule.h"
+#include "session/system/gpu/gpu_sampler.h"
 #include "session/write/cpu_use.h"
 #include "session/write/event_costs.h"
 #include "session/write/trace_size.h"
@@ -72,6 +73,7 @@ struct State {
       : spec(std::move(in_force)),
         automaton(spec.schedule),
         counter(counter_rules(spec)),
+        gpu_sampler(spec.system),
         trace_size(spec.limits.trace_size, guessed_bytes_per_event(spec)) {}
   static CounterRules counter_rules(const Spec& spec);
 
@@ -141,6 +143,7 @@ struct State {
   pthread_t collector_thread{}, writer_thread{};
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
+  GpuSampler gpu_sampler;
   TraceSize trace_size;
   sigset_t job_signals{};  // signal mask of the thread that called activate()
   std::atomic<void (*)()> every_tick[4] = {};
@@ -155,7 +158,7 @@ struct State {
 /// Returns null unless this process records.
 State* live();
 
-std::array<pid_t, 3> own_threads(const State& state);
+std::array<pid_t, 4> own_threads(const State& state);
 
 void* run_collector(void* state);
 void* run_writer(void* state);

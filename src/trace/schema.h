@@ -525,6 +525,36 @@ inline constexpr std::string_view kContextSync = "Context Sync";
 inline constexpr std::string_view kPid2019 = "CPU functions";  // pid of PyTorch before Kineto
 }  // namespace name
 
+/// Names of counters ("C" events). Their one argument has the value; its key is the unit.
+namespace counter {
+inline constexpr std::string_view kProcessCpu = "process CPU";
+inline constexpr std::string_view kProcessSystemCpu = "process CPU in the kernel";
+inline constexpr std::string_view kProcessThreads = "process threads";
+inline constexpr std::string_view kMachineCpu = "machine CPU";
+inline constexpr std::string_view kProcessMemory = "process memory";
+inline constexpr std::string_view kProcessMemoryPeak = "process memory peak";
+inline constexpr std::string_view kMachineMemory = "machine memory available";
+inline constexpr std::string_view kCgroupMemory = "cgroup memory";
+inline constexpr std::string_view kDiskRead = "process disk reads";
+inline constexpr std::string_view kDiskWritten = "process disk writes";
+inline constexpr std::string_view kNetReceived = "machine network received";
+inline constexpr std::string_view kNetSent = "machine network sent";
+inline constexpr std::string_view kGpuStart = "GPU ";  // the CUDA device and one of the following
+inline constexpr std::string_view kGpuUse = " utilization";
+inline constexpr std::string_view kGpuMemory = " memory";
+inline constexpr std::string_view kGpuSmClock = " SM clock";
+inline constexpr std::string_view kGpuMemoryClock = " memory clock";
+inline constexpr std::string_view kGpuPower = " power";
+}  // namespace counter
+namespace unit {
+inline constexpr std::string_view kPercent = "%";
+inline constexpr std::string_view kNumber = "number";
+inline constexpr std::string_view kBytes = "bytes";
+inline constexpr std::string_view kBytesPerSecond = "bytes/s";
+inline constexpr std::string_view kMegahertz = "MHz";
+inline constexpr std::string_view kWatts = "W";
+}  // namespace unit
+
 /// Between the names of "outer phases". No name has it.
 inline constexpr std::string_view kPhaseSeparator = ", ";
 

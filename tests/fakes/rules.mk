@@ -1,5 +1,5 @@
-# The fake libcuda, libcudart, libcupti and libnccl simulate a GPU. They need no CUDA header. Each CUDA release has a
-# folder for LD_LIBRARY_PATH (build/tests/fakes/cuda13).
+# The fake libcuda, libcudart, libcupti, libnccl and libnvidia-ml simulate a GPU. They need no CUDA header. Each CUDA
+# release has a folder for LD_LIBRARY_PATH (build/tests/fakes/cuda13); NVML has its own.
 
 FAKES      := $(BUILD)/tests/fakes
 FAKE_LIBS  := $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
@@ -38,6 +38,12 @@ $(eval $(call fake_rule,$(FAKES)/cuda13.3/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFA
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=130001))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=22))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=18))
+
+# NVML of a machine, and an NVML that lacks a function.
+FAKE_NVML := $(FAKES)/nvml/libnvidia-ml.so.1 $(FAKES)/nvml_without_power/libnvidia-ml.so.1
+TEST_APPS += $(FAKE_NVML)
+$(eval $(call fake_rule,$(FAKES)/nvml/libnvidia-ml.so.1,tests/fakes/nvml/nvml.cpp))
+$(eval $(call fake_rule,$(FAKES)/nvml_without_power/libnvidia-ml.so.1,tests/fakes/nvml/nvml.cpp,,-DFAKE_NVML_WITHOUT_POWER))
 
 # Profiler plugins for NCCL that belong to a job.
 USER_PROFILERS := $(foreach version,4 5,$(FAKES)/user_profiler/v$(version)/libnccl-profiler.so)

@@ -16,7 +16,7 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 8;
+inline constexpr std::uint32_t kFormatVersion = 9;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -46,6 +46,8 @@ inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // without
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
 /// The tid of CUPTI's events.
 inline constexpr std::int32_t kDeviceTid = -1;
+/// The tid of the samples of [system].
+inline constexpr std::int32_t kSystemTid = -2;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut and end with "..."
 inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts, such as JSON values
 

@@ -249,29 +249,46 @@ KeyRow export_row() {
       Combine::kNameSet};
 }
 
-KeyRow window_seconds_row() {
-  constexpr double kMost = 31536000;
-  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+namespace {
+
+struct SecondsRange {
+  bool (*reaches_least)(double);
+  double most;
+  std::string_view values, allowed;
+};
+
+KeyRow seconds_row(std::string key, const SecondsRange& range, double& (*member)(Spec&), std::string_view sentence) {
+  auto store = [range, member](const Value& value, Spec& spec, Refusal& refusal) {
     double seconds = 0;
     if (!read_number(value, seconds, refusal)) return false;
-    if (seconds > 0 && seconds <= kMost) {
-      spec.limits.window_seconds = seconds;
+    const bool is_small = !range.reaches_least(seconds);
+    if (!is_small && seconds <= range.most) {
+      member(spec) = seconds;
       return true;
     }
-    refusal = {number_text(seconds) + (seconds > 0 ? " is too large" : " is too small"),
-               "allowed: more than 0, up to a year (31536000)", 0, 0};
+    refusal = {number_text(seconds) + (is_small ? " is too small" : " is too large"),
+               "allowed: " + std::string(range.allowed), 0, 0};
     return false;
   };
-  auto print = [](const Spec& spec) { return number_text(spec.limits.window_seconds); };
-  return {"limits.window_seconds",
-          "number",
-          "more than 0, up to 31536000",
-          "",
-          "maximum length of a window in seconds",
-          store,
-          print,
-          {},
-          {}};
+  auto print = [member](const Spec& spec) { return number_text(member(const_cast<Spec&>(spec))); };
+  return {std::move(key), "number", std::string(range.values), "", sentence, store, print, {}, {}};
+}
+
+}  // namespace
+
+KeyRow window_seconds_row() {
+  const SecondsRange range{[](double seconds) { return seconds > 0; }, 31536000, "more than 0, up to 31536000",
+                           "more than 0, up to a year (31536000)"};
+  return seconds_row(
+      "limits.window_seconds", range, [](Spec& s) -> double& { return s.limits.window_seconds; },
+      "maximum length of a window in seconds");
+}
+
+KeyRow interval_seconds_row() {
+  const SecondsRange range{[](double seconds) { return seconds >= 0.01; }, 3600, "0.01 to 3600", "0.01 to 3600"};
+  return seconds_row(
+      "system.interval_seconds", range, [](Spec& s) -> double& { return s.system.interval_seconds; },
+      "time between two samples of [system]; the first samples of a window come sooner");
 }
 
 KeyRow check_rule_row() {

@@ -14,6 +14,7 @@ KeyRow steps_row();
 KeyRow activities_row();
 KeyRow export_row();
 KeyRow window_seconds_row();
+KeyRow interval_seconds_row();
 KeyRow check_rule_row();
 
 }  // namespace profshim::spec

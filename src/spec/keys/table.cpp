@@ -274,6 +274,28 @@ std::vector<KeyRow> limit_keys() {
   };
 }
 
+std::vector<KeyRow> system_keys() {
+  return {
+      boolean_row(
+          "system.cpu", [](Spec& s) -> bool& { return s.system.cpu; },
+          "sample the CPU use of the process and of the machine, and the number of threads, in windows"),
+      boolean_row(
+          "system.memory", [](Spec& s) -> bool& { return s.system.memory; },
+          "sample the memory of the process and its peak, the machine's available memory, and that of a limited "
+          "cgroup"),
+      boolean_row(
+          "system.disk", [](Spec& s) -> bool& { return s.system.disk; },
+          "sample the bytes per second that the process reads from and writes to disks"),
+      boolean_row(
+          "system.net", [](Spec& s) -> bool& { return s.system.net; },
+          "sample the bytes per second that the network interfaces receive and send, without lo"),
+      boolean_row(
+          "system.gpu", [](Spec& s) -> bool& { return s.system.gpu; },
+          "sample utilization, memory, clocks and power of the GPUs that a CUDA job sees, by NVML"),
+      interval_seconds_row(),
+  };
+}
+
 std::vector<KeyRow> debug_keys() {
   return {
       text_row(
@@ -285,7 +307,7 @@ std::vector<KeyRow> debug_keys() {
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
   for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
-                          limit_keys, output_keys, merge_keys, finish_keys, check_keys, debug_keys}) {
+                          limit_keys, output_keys, merge_keys, finish_keys, check_keys, system_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

@@ -1,4 +1,6 @@
 // cuModuleGetFunction finds any name, since no code is loaded.
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -68,6 +70,15 @@ int set(void* to, unsigned value, std::size_t bytes, void* stream) {
   return device.submit(stream, std::move(work));
 }
 
+// CUDA_VISIBLE_DEVICES lists the GPUs of the machine that become devices 0, 1, ... (CUDA C++ Programming Guide, "CUDA
+// Environment Variables"). Only lists of numbers; FAKE_CUDA_DEVICES has their count.
+int physical_device(int ordinal) {
+  std::string list = fake::text("CUDA_VISIBLE_DEVICES");
+  if (list.empty()) return ordinal;
+  for (int i = 0; i < ordinal; ++i) list.erase(0, list.find(',') + 1);
+  return std::atoi(list.c_str());
+}
+
 }  // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -94,6 +105,7 @@ EXPORT int cuDeviceGet(int* handle, int ordinal) {
 }
 EXPORT int cuDeviceGetCount(int* count) {
   CALL(cuDeviceGetCount, 4);
+  if (!device.is_up()) return call.returns(fake::kNotInitialized);
   *count = device.device_count();
   return call.returns(fake::kOk);
 }
@@ -101,6 +113,18 @@ EXPORT int cuDeviceGetName(char* name, int size, int) {
   CALL(cuDeviceGetName, 5);
   std::strncpy(name, "Fake GPU", static_cast<std::size_t>(size));
   return call.returns(fake::kOk);
+}
+// No CUPTI records of the next two: their callback ids are not in the records that the fakes were made from.
+EXPORT int cuDeviceGetUuid_v2(unsigned char* uuid, int ordinal) {
+  if (ordinal < 0 || ordinal >= fake_cuda_device()->device_count()) return fake::kInvalidDevice;
+  std::memset(uuid, 0, 16);
+  uuid[0] = static_cast<unsigned char>(physical_device(ordinal) + 1);
+  return fake::kOk;
+}
+EXPORT int cuDeviceGetPCIBusId(char* text, int length, int ordinal) {
+  if (ordinal < 0 || ordinal >= fake_cuda_device()->device_count()) return fake::kInvalidDevice;
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", physical_device(ordinal) + 1);
+  return fake::kOk;
 }
 EXPORT int cuDevicePrimaryCtxRetain(void** context, int ordinal) {
   CALL(cuDevicePrimaryCtxRetain, 386);

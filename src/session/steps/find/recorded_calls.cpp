@@ -21,6 +21,7 @@ class Reader {
     std::map<std::int32_t, std::vector<spool::Run>> runs;
     view_.for_each_run([&](const spool::Run& run) { runs[run.header->tid].push_back(run); });
     runs.erase(spool::kDeviceTid);
+    runs.erase(spool::kSystemTid);
     RecordedCalls best;
     std::pair<std::size_t, std::size_t> most;
     for (auto& [tid, of_thread] : runs) {
