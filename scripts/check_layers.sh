@@ -40,6 +40,7 @@ beside() {
     src/session/phases) echo src/session/steps ;;
     src/spec/toml) echo src/spec/check ;;
     src/spec/keys) echo src/spec/check src/spec/phase ;;
+    src/spec/schema) echo src/spec/phase ;;
   esac
 }
 

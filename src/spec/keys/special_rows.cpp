@@ -19,9 +19,16 @@ KeyRow version_row() {
     refusal = {"version " + std::to_string(version) + " is not known", "this profshim reads version = 1", 0, 0};
     return false;
   };
-  return {
-      "version", "whole number", "1", "", "version of the spec's own format; required in every file", store, {}, "1",
-      {}};
+  return {"version",
+          "whole number",
+          "1",
+          "",
+          "version of the spec's own format; required in every file",
+          store,
+          {},
+          "1",
+          {},
+          {Accepts::Kind::kInteger, 1, 1}};
 }
 
 KeyRow phases_row() {
@@ -40,7 +47,8 @@ KeyRow phases_row() {
       store,
       print,
       {},
-      {}};
+      {},
+      {Accepts::Kind::kTables}};
 }
 
 KeyRow include_files_row() {
@@ -56,7 +64,8 @@ KeyRow include_files_row() {
           store,
           {},
           "[]",
-          {}};
+          {},
+          {Accepts::Kind::kTexts}};
 }
 
 KeyRow include_combine_row() {
@@ -76,7 +85,8 @@ KeyRow include_combine_row() {
           store,
           {},
           "\"override\"",
-          {}};
+          {},
+          {.kind = Accepts::Kind::kWord, .words = {"override", "union", "intersection"}}};
 }
 
 KeyRow ranks_row() {
@@ -101,7 +111,8 @@ KeyRow ranks_row() {
           store,
           print,
           {},
-          Combine::kRankSet};
+          Combine::kRankSet,
+          {Accepts::Kind::kRanks}};
 }
 
 KeyRow steps_row() {
@@ -117,7 +128,8 @@ KeyRow steps_row() {
           store,
           print,
           {},
-          Combine::kStepSet};
+          Combine::kStepSet,
+          {Accepts::Kind::kSteps}};
 }
 
 namespace {
@@ -169,6 +181,8 @@ KeyRow activities_row() {
     }
     return texts_to_toml(names);
   };
+  Accepts accepts = {.kind = Accepts::Kind::kWords};
+  for (const ActivityFlag& activity : kActivities) accepts.words.push_back(activity.name);
   return {"capture.activities",
           "list of words",
           "cpu, cuda, nccl, mpi, nvtx",
@@ -177,7 +191,8 @@ KeyRow activities_row() {
           store_activities,
           print,
           {},
-          Combine::kNameSet};
+          Combine::kNameSet,
+          std::move(accepts)};
 }
 
 namespace {
@@ -227,7 +242,8 @@ KeyRow export_row() {
       store_export,
       print,
       {},
-      Combine::kNameSet};
+      Combine::kNameSet,
+      {.kind = Accepts::Kind::kWords, .words = {"chrome_trace", "stacks"}, .needed_word = "chrome_trace"}};
 }
 
 KeyRow window_seconds_row() {
@@ -252,7 +268,8 @@ KeyRow window_seconds_row() {
           store,
           print,
           {},
-          {}};
+          {},
+          {.kind = Accepts::Kind::kPositive, .most = static_cast<std::int64_t>(kMost)}};
 }
 
 KeyRow check_rule_row() {
@@ -269,7 +286,8 @@ KeyRow check_rule_row() {
           store,
           print,
           {},
-          {}};
+          {},
+          {Accepts::Kind::kTables}};
 }
 
 }  // namespace profshim::spec
