@@ -32,6 +32,7 @@ beside() {
     src/analysis/report/page) echo src/analysis/summary ;;
     src/cli/doctor|src/cli/traces) echo src/cli/spec ;;
     src/cli/run) echo src/cli/spec src/cli/traces ;;
+    src/cli/init) echo src/cli/run src/cli/spec src/cli/traces ;;
     src/device/capture|src/device/capture/launches) echo src/device/cupti ;;
     src/kineto/args) echo src/kineto/stacks ;;
     src/kineto/device) echo src/kineto/args ;;
@@ -40,6 +41,7 @@ beside() {
     src/session/phases) echo src/session/steps ;;
     src/spec/toml) echo src/spec/check ;;
     src/spec/keys) echo src/spec/check src/spec/phase ;;
+    src/spec/schema) echo src/spec/phase ;;
   esac
 }
 

@@ -6,7 +6,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-of_processes='-TorchImport.EndsInTheWay*:*/TorchRanksApart.*:*/TorchLaunchers.*'
+of_processes='-TorchImport.EndsInTheWay*:*/TorchRanksApart.*:*/TorchLaunchers.*:*/TorchScripts.*/*Workers'
+of_processes+=':*/TorchScripts.*/Accumulation:TorchPrograms.PairThat*:TorchPrograms.RanksThatLearn*'
 if [ "${1:-}" = --all ]; then of_processes=; shift; fi
 
 python=$(scripts/torch_venv.sh)

@@ -276,5 +276,8 @@ struct KeyInfo {
   std::string_view name, type, values, default_value, short_forms, sentence;
 };
 const std::vector<KeyInfo>& spec_keys();
+/// Returns a JSON schema (draft-07) of a spec, for editors. It accepts every valid spec, and refuses unknown keys and
+/// wrong types and values.
+std::string spec_schema();
 
 }  // namespace profshim

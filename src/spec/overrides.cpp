@@ -13,14 +13,17 @@ namespace {
 struct ShortForm {
   std::string_view name, key;
 };
-constexpr std::array<ShortForm, 8> kShortVariables = {{{"PROFSHIM", "profile.enable"},
-                                                       {"PROFSHIM_RANKS", "ranks.select"},
-                                                       {"PROFSHIM_STEPS", "schedule.steps"},
-                                                       {"PROFSHIM_FOLDER", "output.folder"},
-                                                       {"PROFSHIM_ACTIVITIES", "capture.activities"},
-                                                       {"PROFSHIM_MEM", "limits.host_memory"},
-                                                       {"PROFSHIM_RUN_NAME", "profile.run_name"},
-                                                       {"PROFSHIM_ROLE", "process.role"}}};
+constexpr std::array<ShortForm, 11> kShortVariables = {{{"PROFSHIM", "profile.enable"},
+                                                        {"PROFSHIM_RANKS", "ranks.select"},
+                                                        {"PROFSHIM_STEPS", "schedule.steps"},
+                                                        {"PROFSHIM_FOLDER", "output.folder"},
+                                                        {"PROFSHIM_ACTIVITIES", "capture.activities"},
+                                                        {"PROFSHIM_SHAPES", "capture.record_shapes"},
+                                                        {"PROFSHIM_STACK", "capture.with_stack"},
+                                                        {"PROFSHIM_MEMORY", "capture.profile_memory"},
+                                                        {"PROFSHIM_MEM", "limits.host_memory"},
+                                                        {"PROFSHIM_RUN_NAME", "profile.run_name"},
+                                                        {"PROFSHIM_ROLE", "process.role"}}};
 constexpr std::array<ShortForm, 4> kShortOptions = {{{"--ranks", "ranks.select"},
                                                      {"--steps", "schedule.steps"},
                                                      {"--folder", "output.folder"},
@@ -46,11 +49,12 @@ Problem make_problem(const std::string& source, std::string message, std::string
   return problem;
 }
 
-/// Does not unquote most values: a folder may begin with a quote.
+/// Does not unquote texts: a folder may begin with a quote.
 Given short_form(std::string_view key, const std::string& value, const std::string& source) {
-  const bool listed = key == "schedule.steps" || key == "capture.activities";
+  constexpr std::array<std::string_view, 6> kTexts = {"ranks.select", "output.folder",     "profile.run_name",
+                                                      "process.role", "profile.log_level", "profile.log"};
   Given given = make_given(std::string(key), value, source);
-  if (!listed && key != "profile.enable" && key != "limits.host_memory") given.value.loose = false;
+  if (std::find(kTexts.begin(), kTexts.end(), key) != kTexts.end()) given.value.loose = false;
   return given;
 }
 

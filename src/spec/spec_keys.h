@@ -1,6 +1,7 @@
 // The one table of keys, for loader, checker, `profshim keys`, to_toml() and config/reference.toml.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,29 @@
 namespace profshim::spec {
 
 enum class Combine : std::uint8_t { kLastWins, kRankSet, kStepSet, kNameSet };
+
+/// The values that the JSON schema accepts. store() may refuse some of them.
+struct Accepts {
+  enum class Kind : std::uint8_t {
+    kText,
+    kTexts,
+    kWord,
+    kWords,
+    kBoolean,
+    kInteger,
+    kPositive,  // a number above 0, up to `most`
+    kNumber,    // 0 or more
+    kSize,
+    kRanks,  // a rank expression
+    kSteps,
+    kTables
+  };
+  Kind kind = Kind::kText;
+  std::int64_t least = 0, most = 0;     // of integers; `least` also of sizes
+  std::vector<std::string_view> words;  // of kWord and kWords
+  bool or_boolean = false;              // of kWord: a boolean is accepted, too
+  std::string_view needed_word;         // of kWords; "" = any
+};
 
 struct KeyRow {
   std::string key;
@@ -25,6 +49,7 @@ struct KeyRow {
   std::function<std::string(const Spec&)> print;
   std::string default_value;
   Combine combine = Combine::kLastWins;
+  Accepts accepts = {};
 };
 
 const std::vector<KeyRow>& key_rows();

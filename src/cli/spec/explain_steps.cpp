@@ -32,13 +32,6 @@ std::string time_text(double ns) {
   return text;
 }
 
-/// Returns the first boundary of the loop that a source has; else the loop's own.
-const loop::Boundary& best_boundary(const TraceLoop& found, const Level& level) {
-  const auto is_usable = [&](const loop::Boundary& boundary) { return !source_of(found, boundary).empty(); };
-  const auto other = std::find_if(level.others.begin(), level.others.end(), is_usable);
-  return is_usable(level.boundary) || other == level.others.end() ? level.boundary : *other;
-}
-
 std::string boundary_text(const TraceLoop& found, const Level& level) {
   std::string text = level.boundary.every > 1 ? "every " + std::to_string(level.boundary.every) + " calls of " : "";
   text += found.symbols[level.boundary.symbol].name;
@@ -47,16 +40,16 @@ std::string boundary_text(const TraceLoop& found, const Level& level) {
 }
 
 void print_spec(const TraceLoop& found, const Level& level) {
-  const loop::Boundary& boundary = best_boundary(found, level);
-  const std::string source(source_of(found, boundary));
-  if (source.empty()) {
+  const std::vector<StepMarker> markers = markers_of(found, level);
+  if (markers.empty()) {
     std::puts("no steps.source has these steps: mark the step with an NVTX range or record_function");
     return;
   }
-  std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", source.c_str(),
-              json_string(pattern_of(found.symbols[boundary.symbol])).c_str());
-  if (boundary.at_end) std::puts("  edge = \"end\"");
-  if (boundary.every > 1) std::printf("  every = %u\n", boundary.every);
+  const StepMarker& marker = markers.front();
+  std::printf("in the spec:\n  [steps]\n  source = \"%s\"\n  pattern = %s\n", marker.source.c_str(),
+              json_string(marker.pattern).c_str());
+  if (marker.at_end) std::puts("  edge = \"end\"");
+  if (marker.every > 1) std::printf("  every = %u\n", marker.every);
 }
 
 void print_text(const TraceLoop& found) {

@@ -11,7 +11,7 @@ namespace profshim::cli {
 namespace {
 
 struct KeysOptions {
-  bool markdown = false, json = false, toml = false;
+  bool markdown = false, json = false, toml = false, schema = false;
 };
 
 std::string_view table_of(std::string_view key) {
@@ -79,7 +79,8 @@ int keys(int argc, char** argv) {
   arguments.add("--markdown", options.markdown, "Print a Markdown table");
   arguments.add("--json", options.json, "Print JSON");
   arguments.add("--toml", options.toml, "Print a spec with every key at its default (config/reference.toml)");
-  arguments.exclusive({"--markdown", "--json", "--toml"});
+  arguments.add("--schema", options.schema, "Print a JSON schema of a spec, for editors (config/profshim.schema.json)");
+  arguments.exclusive({"--markdown", "--json", "--toml", "--schema"});
   arguments.footer("Example:\n  profshim keys --toml > run.toml\n\n" + std::string(kExitStatus));
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
@@ -90,6 +91,8 @@ int keys(int argc, char** argv) {
     print_json();
   } else if (options.toml) {
     print_toml();
+  } else if (options.schema) {
+    std::puts(spec_schema().c_str());
   } else {
     print_text();
   }

@@ -91,9 +91,10 @@ std::vector<KeyRow> finish_keys() {
           "PROFSHIM_FILES (a line each), PROFSHIM_RANK, PROFSHIM_NODE_RANK, PROFSHIM_RUN_NAME and PROFSHIM_STATUS; "
           "empty "
           "= none"),
-      text_row(
-          "finish.ranks", "rank expression", [](Spec& s) -> std::string& { return s.finish.ranks; },
-          "the ranks that run it; empty = all that record", check_ranks),
+      with_accepts(text_row(
+                       "finish.ranks", "rank expression", [](Spec& s) -> std::string& { return s.finish.ranks; },
+                       "the ranks that run it; empty = all that record", check_ranks),
+                   {Accepts::Kind::kRanks}),
       choice_row<bool>(
           "finish.after", {{"run", false}, {"window", true}},
           [](Spec& s) -> bool& { return s.finish.after_each_window; },
@@ -109,10 +110,12 @@ std::vector<KeyRow> check_keys() {
       integer_row(
           "check.min_traces", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.check.min_traces; },
           "`profshim compare --spec` and `profshim verify --spec`: the least number of traces"),
-      text_row(
-          "check.ranks", "rank expression", [](Spec& s) -> std::string& { return s.check.ranks; },
-          "`profshim compare --spec` and `profshim verify --spec`: the ranks that must have a trace; empty = any",
-          check_ranks),
+      with_accepts(
+          text_row(
+              "check.ranks", "rank expression", [](Spec& s) -> std::string& { return s.check.ranks; },
+              "`profshim compare --spec` and `profshim verify --spec`: the ranks that must have a trace; empty = any",
+              check_ranks),
+          {Accepts::Kind::kRanks}),
       boolean_row(
           "check.complete", [](Spec& s) -> bool& { return s.check.complete; },
           "`profshim compare --spec` and `profshim verify --spec`: no trace may be incomplete or have lost events"),

@@ -16,7 +16,7 @@ KeyRow boolean_row(std::string key, bool& (*member)(Spec&), std::string_view sen
     return read_boolean(value, member(spec), refusal);
   };
   auto print = [member](const Spec& spec) { return std::string(member(const_cast<Spec&>(spec)) ? "true" : "false"); };
-  return {std::move(key), "boolean", "true, false", "", sentence, store, print, {}, {}};
+  return {std::move(key), "boolean", "true, false", "", sentence, store, print, {}, {}, {Accepts::Kind::kBoolean}};
 }
 
 KeyRow text_row(std::string key, std::string type, std::string& (*member)(Spec&), std::string_view sentence,
@@ -39,7 +39,8 @@ KeyRow texts_row(std::string key, std::string type, std::vector<std::string>& (*
     return read_texts(value, member(spec), refusal);
   };
   auto print = [member](const Spec& spec) { return texts_to_toml(member(const_cast<Spec&>(spec))); };
-  return {std::move(key), std::move(type), "any", "", sentence, store, print, {}, Combine::kNameSet};
+  return {std::move(key),    std::move(type),        "any", "", sentence, store, print, {},
+          Combine::kNameSet, {Accepts::Kind::kTexts}};
 }
 
 KeyRow size_row(std::string key, std::uint64_t least, std::uint64_t& (*member)(Spec&), std::string_view sentence) {
@@ -64,7 +65,16 @@ KeyRow size_row(std::string key, std::uint64_t least, std::uint64_t& (*member)(S
     return std::to_string(bytes);
   };
   std::string values = least == 0 ? std::string("0 or more") : format_size(least) + " or more";
-  return {std::move(key), "size", std::move(values), "", sentence, store, print, {}, {}};
+  return {std::move(key),
+          "size",
+          std::move(values),
+          "",
+          sentence,
+          store,
+          print,
+          {},
+          {},
+          {Accepts::Kind::kSize, static_cast<std::int64_t>(least)}};
 }
 
 std::string choice_hint(std::string_view text, const std::vector<std::string_view>& words,
@@ -81,6 +91,11 @@ std::string choice_hint(std::string_view text, const std::vector<std::string_vie
 
 KeyRow with_short_forms(KeyRow row, std::string_view short_forms) {
   row.short_forms = short_forms;
+  return row;
+}
+
+KeyRow with_accepts(KeyRow row, Accepts accepts) {
+  row.accepts = std::move(accepts);
   return row;
 }
 

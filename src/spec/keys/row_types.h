@@ -37,7 +37,8 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
     return true;
   };
   auto print = [member](const Spec& spec) { return std::to_string(member(const_cast<Spec&>(spec))); };
-  return {std::move(key), "whole number", values, "", sentence, store, print, {}, {}};
+  return {std::move(key), "whole number", values, "", sentence,
+          store,          print,          {},     {}, {Accepts::Kind::kInteger, least, most}};
 }
 
 KeyRow boolean_row(std::string key, bool& (*member)(Spec&), std::string_view sentence);
@@ -66,13 +67,14 @@ std::string choice_hint(std::string_view text, const std::vector<std::string_vie
 template <class T>
 KeyRow choice_row(std::string key, std::vector<Choice<T>> choices, T& (*member)(Spec&), std::string_view sentence,
                   const std::vector<Elsewhere>& elsewhere = {}, bool boolean = false) {
-  std::vector<std::string_view> words;
+  Accepts accepts = {.kind = Accepts::Kind::kWord, .or_boolean = boolean};
+  std::vector<std::string_view>& words = accepts.words;
   std::string values;
   for (const Choice<T>& choice : choices) {
     words.push_back(choice.word);
     values += (values.empty() ? "" : ", ") + std::string(choice.word);
   }
-  auto store = [=](const Value& value, Spec& spec, Refusal& refusal) {
+  auto store = [=, words = words](const Value& value, Spec& spec, Refusal& refusal) {
     std::string text;
     bool flag = false;
     if (boolean && read_boolean(value, flag, refusal)) {
@@ -94,9 +96,11 @@ KeyRow choice_row(std::string key, std::vector<Choice<T>> choices, T& (*member)(
     const std::string word(found == choices.end() ? choices.front().word : found->word);
     return boolean && (word == "true" || word == "false") ? word : toml_string(word);
   };
-  return {std::move(key), "word", std::move(values), "", sentence, store, print, {}, {}};
+  return {std::move(key), "word", std::move(values), "", sentence, store, print, {}, {}, std::move(accepts)};
 }
 
 KeyRow with_short_forms(KeyRow row, std::string_view short_forms);
+/// For a text with a form of its own.
+KeyRow with_accepts(KeyRow row, Accepts accepts);
 
 }  // namespace profshim::spec

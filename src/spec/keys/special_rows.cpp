@@ -19,9 +19,16 @@ KeyRow version_row() {
     refusal = {"version " + std::to_string(version) + " is not known", "this profshim reads version = 1", 0, 0};
     return false;
   };
-  return {
-      "version", "whole number", "1", "", "version of the spec's own format; required in every file", store, {}, "1",
-      {}};
+  return {"version",
+          "whole number",
+          "1",
+          "",
+          "version of the spec's own format; required in every file",
+          store,
+          {},
+          "1",
+          {},
+          {Accepts::Kind::kInteger, 1, 1}};
 }
 
 KeyRow merge_at_exit_row() {
@@ -40,7 +47,8 @@ KeyRow merge_at_exit_row() {
           store,
           [](const Spec&) { return std::string("false"); },
           {},
-          {}};
+          {},
+          {Accepts::Kind::kBoolean}};
 }
 
 KeyRow phases_row() {
@@ -59,7 +67,8 @@ KeyRow phases_row() {
       store,
       print,
       {},
-      {}};
+      {},
+      {Accepts::Kind::kTables}};
 }
 
 KeyRow include_files_row() {
@@ -75,7 +84,8 @@ KeyRow include_files_row() {
           store,
           {},
           "[]",
-          {}};
+          {},
+          {Accepts::Kind::kTexts}};
 }
 
 KeyRow include_combine_row() {
@@ -95,7 +105,8 @@ KeyRow include_combine_row() {
           store,
           {},
           "\"override\"",
-          {}};
+          {},
+          {.kind = Accepts::Kind::kWord, .words = {"override", "union", "intersection"}}};
 }
 
 KeyRow ranks_row() {
@@ -120,7 +131,8 @@ KeyRow ranks_row() {
           store,
           print,
           {},
-          Combine::kRankSet};
+          Combine::kRankSet,
+          {Accepts::Kind::kRanks}};
 }
 
 KeyRow steps_row() {
@@ -136,7 +148,8 @@ KeyRow steps_row() {
           store,
           print,
           {},
-          Combine::kStepSet};
+          Combine::kStepSet,
+          {Accepts::Kind::kSteps}};
 }
 
 namespace {
@@ -188,6 +201,8 @@ KeyRow activities_row() {
     }
     return texts_to_toml(names);
   };
+  Accepts accepts = {.kind = Accepts::Kind::kWords};
+  for (const ActivityFlag& activity : kActivities) accepts.words.push_back(activity.name);
   return {"capture.activities",
           "list of words",
           "cpu, cuda, nccl, mpi, nvtx",
@@ -196,7 +211,8 @@ KeyRow activities_row() {
           store_activities,
           print,
           {},
-          Combine::kNameSet};
+          Combine::kNameSet,
+          std::move(accepts)};
 }
 
 namespace {
@@ -246,7 +262,8 @@ KeyRow export_row() {
       store_export,
       print,
       {},
-      Combine::kNameSet};
+      Combine::kNameSet,
+      {.kind = Accepts::Kind::kWords, .words = {"chrome_trace", "stacks"}, .needed_word = "chrome_trace"}};
 }
 
 namespace {
@@ -257,7 +274,8 @@ struct SecondsRange {
   std::string_view values, allowed;
 };
 
-KeyRow seconds_row(std::string key, const SecondsRange& range, double& (*member)(Spec&), std::string_view sentence) {
+KeyRow seconds_row(std::string key, const SecondsRange& range, double& (*member)(Spec&), std::string_view sentence,
+                   Accepts accepts) {
   auto store = [range, member](const Value& value, Spec& spec, Refusal& refusal) {
     double seconds = 0;
     if (!read_number(value, seconds, refusal)) return false;
@@ -271,7 +289,7 @@ KeyRow seconds_row(std::string key, const SecondsRange& range, double& (*member)
     return false;
   };
   auto print = [member](const Spec& spec) { return number_text(member(const_cast<Spec&>(spec))); };
-  return {std::move(key), "number", std::string(range.values), "", sentence, store, print, {}, {}};
+  return {std::move(key), "number", std::string(range.values), "", sentence, store, print, {}, {}, std::move(accepts)};
 }
 
 }  // namespace
@@ -279,16 +297,15 @@ KeyRow seconds_row(std::string key, const SecondsRange& range, double& (*member)
 KeyRow window_seconds_row() {
   const SecondsRange range{[](double seconds) { return seconds > 0; }, 31536000, "more than 0, up to 31536000",
                            "more than 0, up to a year (31536000)"};
-  return seconds_row(
-      "limits.window_seconds", range, [](Spec& s) -> double& { return s.limits.window_seconds; },
-      "maximum length of a window in seconds");
+  return seconds_row("limits.window_seconds", range, [](Spec& s) -> double& { return s.limits.window_seconds; },
+                     "maximum length of a window in seconds", {.kind = Accepts::Kind::kPositive, .most = 31536000});
 }
 
 KeyRow interval_seconds_row() {
   const SecondsRange range{[](double seconds) { return seconds >= 0.01; }, 3600, "0.01 to 3600", "0.01 to 3600"};
-  return seconds_row(
-      "system.interval_seconds", range, [](Spec& s) -> double& { return s.system.interval_seconds; },
-      "time between two samples of [system]; the first samples of a window come sooner");
+  return seconds_row("system.interval_seconds", range, [](Spec& s) -> double& { return s.system.interval_seconds; },
+                     "time between two samples of [system]; the first samples of a window come sooner",
+                     {.kind = Accepts::Kind::kPositive, .most = 3600});
 }
 
 KeyRow check_rule_row() {
@@ -305,7 +322,8 @@ KeyRow check_rule_row() {
           store,
           print,
           {},
-          {}};
+          {},
+          {Accepts::Kind::kTables}};
 }
 
 }  // namespace profshim::spec

@@ -194,15 +194,17 @@ std::vector<KeyRow> schedule_keys() {
 std::vector<KeyRow> capture_keys() {
   return {
       activities_row(),
-      boolean_row(
-          "capture.record_shapes", [](Spec& s) -> bool& { return s.record_shapes; },
-          "record shapes, types and plain values of the inputs of PyTorch's operators"),
+      with_short_forms(boolean_row(
+                           "capture.record_shapes", [](Spec& s) -> bool& { return s.record_shapes; },
+                           "record shapes, types and plain values of the inputs of PyTorch's operators"),
+                       "PROFSHIM_SHAPES"),
       boolean_row(
           "capture.with_flops", [](Spec& s) -> bool& { return s.with_flops; },
           "count floating-point operations of the PyTorch operators that have a formula"),
-      boolean_row(
-          "capture.with_stack", [](Spec& s) -> bool& { return s.with_stack; },
-          "record Python's stack at each collective and at PyTorch's operators"),
+      with_short_forms(boolean_row(
+                           "capture.with_stack", [](Spec& s) -> bool& { return s.with_stack; },
+                           "record Python's stack at each collective and at PyTorch's operators"),
+                       "PROFSHIM_STACK"),
       boolean_row(
           "capture.native_stack", [](Spec& s) -> bool& { return s.native_stack; },
           "record the stack of C and C++ functions at each collective and at PyTorch's operators, by libunwind"),
@@ -212,9 +214,10 @@ std::vector<KeyRow> capture_keys() {
       integer_row(
           "capture.stack_depth", 1, 256, +[](Spec& s) -> std::int64_t& { return s.stack_depth; },
           "number of frames kept of a stack, from the innermost"),
-      boolean_row(
-          "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
-          "record allocations and releases of GPU memory and of PyTorch's allocators"),
+      with_short_forms(boolean_row(
+                           "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
+                           "record allocations and releases of GPU memory and of PyTorch's allocators"),
+                       "PROFSHIM_MEMORY"),
       boolean_row(
           "capture.cuda_sync", [](Spec& s) -> bool& { return s.cuda_sync; },
           "record waits of the host and of streams as events of the GPU, for HTA's critical path; HTA then counts "

@@ -146,6 +146,11 @@ TEST(Keys, TheReferenceMatchesTheTool) {
   EXPECT_EQ(run_shell("profshim keys --toml").out, test::read_all(PROFSHIM_SOURCE_DIR "/config/reference.toml"));
 }
 
+TEST(Keys, TheSchemaFileMatchesTheTool) {
+  EXPECT_EQ(run_shell("profshim keys --schema").out,
+            test::read_all(PROFSHIM_SOURCE_DIR "/config/profshim.schema.json"));
+}
+
 TEST(Keys, JsonAndMarkdownHoldEveryKey) {
   EXPECT_EQ(Json::parse(run_shell("profshim keys --json").out).size(), spec_keys().size());
   const std::string markdown = run_shell("profshim keys --markdown").out;

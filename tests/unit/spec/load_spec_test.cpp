@@ -200,11 +200,15 @@ TEST_F(LoadSpec, WrongOverridesNameTheirSource) {
 }
 
 TEST_F(LoadSpec, UnknownVariablesAreAWarning) {
-  const LoadedSpec loaded = with_environment(
-      {{"PROFSHIM_RNKS", "3"}, {"PROFSHIM_ACTIVE", "1"}, {"PROFSHIM_NVTX_CHAIN", "x"}, {"PROFSHIM_COLOUR", "1"}});
+  const LoadedSpec loaded = with_environment({{"PROFSHIM_RNKS", "3"},
+                                              {"PROFSHIM_ACTIVE", "1"},
+                                              {"PROFSHIM_NVTX_CHAIN", "x"},
+                                              {"PROFSHIM_STACKS", "1"},
+                                              {"PROFSHIM_COLOUR", "1"}});
   EXPECT_TRUE(loaded.ok());
   EXPECT_EQ(lines_of(loaded),
             "environment: warning: unknown variable PROFSHIM_RNKS; did you mean PROFSHIM_RANKS?\n"
+            "environment: warning: unknown variable PROFSHIM_STACKS; did you mean PROFSHIM_STACK?\n"
             "environment: warning: unknown variable PROFSHIM_COLOUR; keys are set with PROFSHIM_SET=\"key=value\"\n");
 }
 
