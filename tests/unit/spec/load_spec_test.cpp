@@ -263,12 +263,6 @@ TEST_F(LoadSpec, WarningsDoNotFailAndComeLast) {
   EXPECT_EQ(loaded.problems[2].severity, Problem::Severity::kWarning);
 }
 
-TEST_F(LoadSpec, AFlushIntervalIsAWarningBecauseNothingWaitsForAFlush) {
-  EXPECT_TRUE(load_spec_text("version=1\n[output]\nflush_seconds=30\n", "x").problems.empty());
-  const LoadedSpec loaded = load_spec_text("version=1\n[output]\nflush_seconds=5\n", "x");
-  EXPECT_NE(to_line(loaded.problems.at(0)).find("warning: changes nothing"), std::string::npos);
-}
-
 TEST_F(LoadSpec, CollectivePatternsAreTakenFromTheHookTables) {
   EXPECT_TRUE(load_spec_text("version=1\nsteps={source=\"collective\",pattern=\"MPI_In*\"}\n", "x").ok());
 }
