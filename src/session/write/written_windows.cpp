@@ -26,6 +26,9 @@ void finish_removal(State& s, const std::vector<output::ManifestWindow>& gone) {
 }  // namespace
 
 void add_window(State& s, output::ManifestWindow window) {
+  // With output.overwrite = true, it may have replaced the trace of an earlier process.
+  std::erase_if(s.manifest.windows,
+                [&window](const auto& known) { return !known.file.empty() && known.file == window.file; });
   window.awaits_finish = s.finish != nullptr && s.spec.finish.after_each_window && window.status == "written";
   s.manifest.windows.push_back(std::move(window));
 }
