@@ -15,15 +15,14 @@ namespace {
 /// A variable holds 128 KiB (MAX_ARG_STRLEN).
 constexpr std::size_t kMostFiles = 120 << 10;
 
-/// Runs $1; the group of processes is killed after $2 seconds, this shell included. The exit status goes through
-/// descriptor 3, which no other process holds.
+/// Runs $1. After $2 seconds, the shell kills its group of processes, itself included. The exit status goes through
+/// descriptor 3, which the command does not have.
 constexpr char kScript[] =
-    "sh -c \"$1\" 3>&- & command=$!\n"
-    "(sleep \"$2\" & sleep=$!; trap 'kill $sleep; exit' TERM; wait $sleep; kill -KILL 0) 3>&- >/dev/null 2>&1 &\n"
-    "watchdog=$!\n"
-    "wait $command; status=$?\n"
-    "kill $watchdog; wait $watchdog\n"
-    "echo $status >&3\n";
+    "trap 'kill $timer; exit' USR1\n"
+    "sleep \"$2\" 3>&- & timer=$!\n"
+    "(sh -c \"$1\" 3>&-; echo $? >&3; kill -USR1 $$) &\n"
+    "wait $timer\n"
+    "kill -KILL 0\n";
 
 std::string files_variable(const std::string& folder, const std::vector<std::string>& files) {
   std::string text;
