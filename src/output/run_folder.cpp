@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -112,6 +113,17 @@ bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
   return false;
 }
 
+/// Time since the epoch.
+std::int64_t own_start_ns() {
+  timespec since_boot{};
+  clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  const std::int64_t now_ns = since_boot.tv_sec * std::int64_t{1'000'000'000} + since_boot.tv_nsec;
+  const std::uint64_t ticks = own_identity().start_time;
+  const std::int64_t start_ns =
+      ticks == 0 ? now_ns : static_cast<std::int64_t>(ticks) * (1'000'000'000 / sysconf(_SC_CLK_TCK));
+  return realtime_ns() - (now_ns - start_ns);
+}
+
 enum class FolderOwner : std::uint8_t {
   kThisJob,
   kOtherGroup,  // of this launch
@@ -144,8 +156,11 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     identity = found;
     return FolderOwner::kThisJob;
   }
-  // Jobs of their own that one program starts, such as actors of Ray, may all be of one rank.
-  if (is_ours && life_of(found.creator, found.created_ns, now_ns) == Life::kAlive) return FolderOwner::kOtherGroup;
+  // Jobs of their own that one program starts, such as actors of Ray, may all be of one rank. A short one may have
+  // ended before this process came here.
+  const bool overlaps = life_of(found.creator, found.created_ns, now_ns) == Life::kAlive ||
+                        (!replace && own_start_ns() < found.created_ns);
+  if (is_ours && overlaps) return FolderOwner::kOtherGroup;
   if (!replace) return FolderOwner::kOtherRun;
   const std::string owner = recording_into(folder);
   // The live process may be a rank of this job that has just replaced the identity file.

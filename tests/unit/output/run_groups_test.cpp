@@ -72,8 +72,10 @@ TEST(OpenRun, JobsOfOneLaunchDoNotRefuseEachOthersFolder) {
   EXPECT_EQ(open("actor 1", "session_1 driver").path, folder);
   EXPECT_EQ(open("actor 2", "session_1").path, folder + "-2");
   EXPECT_NE(open("actor of another cluster", "session_2").problem, "");
-  test::end_creator(folder + "/.profshim-run");
-  test::end_creator(folder + "-2/.profshim-run");
+  test::end_creator(folder + "/.profshim-run", test::kJustNow);
+  EXPECT_EQ(open("actor 3", "session_1").path, folder + "-3") << "actor 1 was short";
+  test::make_a_day_old(folder + "/.profshim-run");
+  for (const char* number : {"-2", "-3"}) test::end_creator(folder + number + "/.profshim-run");
   EXPECT_NE(open("actor of a later run", "session_1").problem, "") << "the cluster has outlived the run";
 }
 
