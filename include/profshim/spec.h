@@ -183,6 +183,9 @@ struct Spec : Detail {
   struct {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
+  // Events that are written; see kineto::EventRules.
+  std::vector<std::string> include, exclude;
+  std::int64_t min_us = 0;
   bool profile_memory = false;
   bool fold_polls = true;  // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;

@@ -22,12 +22,21 @@ struct CpuUse {
   int cpus = 0;
 };
 
+/// Leaves events out of a trace; see LeftOut in src/kineto/filter/.
+struct EventRules {
+  std::vector<std::string> include = {}, exclude = {};  // patterns of names and categories; empty `include` = all
+  double min_us = 0;
+
+  bool any() const { return !include.empty() || !exclude.empty() || min_us > 0; }
+};
+
 struct WindowTraceOptions {
   std::string trace_name;  // final path of the trace
   bool recovered = false;
   double overhead_percent = -1;  // < 0: unknown
   double stall_us = -1;          // of the job in session::step_boundary(); < 0: unknown
   std::optional<CpuUse> cpu;
+  EventRules rules = {};
   std::uint64_t memory_entries = ~std::uint64_t{0};  // most kTorchMemory events to show
   // For sample_size(): uses only these runs, and events since `since`.
   std::optional<std::vector<spool::Run>> only;

@@ -208,10 +208,32 @@ void move_kineto_members(TraceHeader& header) {
   }
 }
 
+std::string left_out_json(const LeftOut& left_out) {
+  namespace key = ours::left_out;
+  LeftOut::Sum all;
+  for (const auto& [category, sum] : left_out.sums()) {
+    all.events += sum.events;
+    all.ns += sum.ns;
+  }
+  JsonWriter json;
+  const auto write = [&json](const LeftOut::Sum& sum) {
+    json.member(key::kEvents, sum.events).key(key::kUs).decimal(static_cast<double>(sum.ns) / 1000, 3);
+  };
+  json.open_object();
+  write(all);
+  json.key(key::kCategories).open_object();
+  for (const auto& [category, sum] : left_out.sums()) {
+    json.key(category).open_object();
+    write(sum);
+    json.close_object();
+  }
+  return json.close_object().close_object().text();
+}
+
 }  // namespace
 
 TraceHeader trace_metadata(const WindowEvents& window, const WindowTraceOptions& options,
-                           const std::vector<std::string>& devices) {
+                           const std::vector<std::string>& devices, const LeftOut* left_out) {
   const spool::SpoolHeader& h = window.view.header();
   TraceHeader out;
   out.rank.rank = h.rank;
@@ -226,6 +248,7 @@ TraceHeader trace_metadata(const WindowEvents& window, const WindowTraceOptions&
   add_groups(window, out);
   out.devices = devices;
   add_profshim_members(window, options, out.profshim);
+  if (left_out != nullptr) out.profshim.emplace_back(ours::left_out::kKey, left_out_json(*left_out));
   move_kineto_members(out);
   return out;
 }

@@ -3,12 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "kineto/filter/left_out.h"
 #include "window_events.h"
 
 namespace profshim::kineto {
 
-/// `devices`: JSON objects for deviceProperties.
+/// `devices`: JSON objects for deviceProperties. `left_out`: null = nothing is.
 TraceHeader trace_metadata(const WindowEvents& window, const WindowTraceOptions& options,
-                           const std::vector<std::string>& devices);
+                           const std::vector<std::string>& devices, const LeftOut* left_out);
 
 }  // namespace profshim::kineto

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kineto/device/device_tracks.h"
+#include "kineto/filter/left_out.h"
 #include "kineto/phases/phase_tracks.h"
 #include "kineto/stacks/call_stacks.h"
 #include "kineto/stacks/folded_stacks.h"
@@ -16,6 +17,12 @@ namespace profshim::kineto {
 namespace {
 
 constexpr std::uint64_t kProgressEvery = 4096;
+
+class NoSink : public ByteSink {
+ public:
+  bool write(const char*, std::size_t) override { return true; }
+  bool close() override { return true; }
+};
 
 void name_process(TraceWriter& out, const WindowEvents& window) {
   const spool::SpoolHeader& h = window.view.header();
@@ -77,6 +84,8 @@ struct WindowTraceBuilder::Impl {
     stacks.name_addresses();
   }
 
+  bool write(ByteSink& sink, LeftOut* left_out, const std::function<void()>& on_progress);
+
   WindowTraceOptions options;
   WindowEvents window;
   CallStacks stacks;
@@ -106,17 +115,25 @@ bool WindowTraceBuilder::has_stacks() const {
 }
 
 bool WindowTraceBuilder::write(ByteSink& sink, const std::function<void()>& on_progress) {
-  WindowEvents& window = impl_->window;
+  impl_->name_stacks();
+  if (!impl_->options.rules.any()) return impl_->write(sink, nullptr, on_progress);
+  LeftOut left_out(impl_->options.rules);
+  NoSink counts_only;
+  impl_->write(counts_only, &left_out, on_progress);
+  left_out.begin_second_pass();
+  return impl_->write(sink, &left_out, on_progress);
+}
+
+bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, const std::function<void()>& on_progress) {
   DeviceTracks device_tracks(window);
-  TraceWriter out(sink, trace_metadata(window, impl_->options, device_tracks.device_properties()));
+  TraceWriter out(sink, trace_metadata(window, options, device_tracks.device_properties(), left_out), left_out);
   name_process(out, window);
   write_window_begin(out, window);
-  impl_->name_stacks();
   std::uint64_t written = 0;
   const auto count_written = [&] {
     if (++written % kProgressEvery == 0 && on_progress) on_progress();
   };
-  ThreadTracks(window, impl_->stacks, device_tracks).write(out, count_written);
+  ThreadTracks(window, stacks, device_tracks).write(out, count_written);
   if (!window.device.empty()) device_tracks.write(out, count_written);
   PhaseTracks(window).write(out);
   write_counters(out, window);

@@ -160,6 +160,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   trace_options.stall_us = options.stall_us;
   trace_options.cpu = options.cpu;
   trace_options.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
+  trace_options.rules = {spec.include, spec.exclude, static_cast<double>(spec.min_us)};
   // The builder comes first: the file name needs the window's steps, and the trace contains the name.
   std::unique_lock<std::mutex> gathering;
   if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);

@@ -124,6 +124,13 @@ inline constexpr std::string_view kDroppedEvents = "dropped_events";
 inline constexpr std::string_view kDropped = "dropped";
 inline constexpr std::string_view kDroppedTotal = "dropped.total";
 inline constexpr std::string_view kMemoryEntriesLeftOut = "memory_entries_left_out";
+/// Events that the spec leaves out (capture.include, exclude, min_us).
+namespace left_out {
+inline constexpr std::string_view kKey = "left_out";
+inline constexpr std::string_view kEvents = "events";
+inline constexpr std::string_view kUs = "us";
+inline constexpr std::string_view kCategories = "categories";
+}  // namespace left_out
 inline constexpr std::string_view kNamesLost = "names_lost";
 inline constexpr std::string_view kDefinitionsLost = "definitions_lost";
 inline constexpr std::string_view kThreadsLost = "threads_lost";

@@ -206,6 +206,7 @@ std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / schema::kBas
 
 struct TraceWriter::Impl {
   ByteSink& sink;
+  EventFilter* const filter;
   std::int64_t base_ns;
   std::string trace_name;
   std::unique_ptr<char[]> block;
@@ -213,8 +214,8 @@ struct TraceWriter::Impl {
   std::uint64_t bytes = 0, events = 0;
   bool failed = false, finished = false;
 
-  Impl(ByteSink& to, const TraceHeader& header)
-      : sink(to), base_ns(header.base_time_ns), block(new (std::nothrow) char[kBlockBytes]) {
+  Impl(ByteSink& to, const TraceHeader& header, EventFilter* chosen)
+      : sink(to), filter(chosen), base_ns(header.base_time_ns), block(new (std::nothrow) char[kBlockBytes]) {
     failed = block == nullptr;
   }
 
@@ -251,7 +252,8 @@ struct TraceWriter::Impl {
   }
 };
 
-TraceWriter::TraceWriter(ByteSink& sink, const TraceHeader& header) : impl_(std::make_unique<Impl>(sink, header)) {
+TraceWriter::TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter)
+    : impl_(std::make_unique<Impl>(sink, header, filter)) {
   try {
     impl_->trace_name = header.trace_name;
     impl_->put(head_text(header));
@@ -265,6 +267,7 @@ TraceWriter::~TraceWriter() = default;
 void TraceWriter::write(const TraceEvent& event) {
   if (impl_->failed || impl_->finished) return;
   try {
+    if (impl_->filter != nullptr && !impl_->filter->keeps(event)) return;
     impl_->put(event);
     ++impl_->events;
   } catch (const std::bad_alloc&) {

@@ -49,11 +49,20 @@ std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
 /// started. close() also closes `out`.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
+/// Chooses the events of a trace.
+class EventFilter {
+ public:
+  virtual ~EventFilter() = default;
+  /// Sees each event, in the order of the trace.
+  virtual bool keeps(const TraceEvent& event) = 0;
+};
+
 /// Writes a Kineto trace as a stream. Never throws. After a failed write all calls do nothing. Names may hold any
 /// bytes: those that are not UTF-8 become U+FFFD.
 class TraceWriter {
  public:
-  TraceWriter(ByteSink& sink, const TraceHeader& header);
+  /// `filter`: null = all events are written.
+  TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter = nullptr);
   ~TraceWriter();
   void write(const TraceEvent& event);
   /// Ends the JSON and flushes; the sink's owner closes it. Returns false if a write failed.

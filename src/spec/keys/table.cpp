@@ -243,6 +243,24 @@ std::vector<KeyRow> capture_keys() {
   };
 }
 
+std::vector<KeyRow> left_out_keys() {
+  return {
+      texts_row(
+          "capture.include", "list of patterns", [](Spec& s) -> std::vector<std::string>& { return s.include; },
+          "events whose name or category matches one of these patterns are written; empty = all. Steps, phases, "
+          "counters "
+          "and calls of MPI and NCCL always are"),
+      texts_row(
+          "capture.exclude", "list of patterns", [](Spec& s) -> std::vector<std::string>& { return s.exclude; },
+          "events whose name or category matches one of these patterns are not written; the trace tells their number "
+          "and "
+          "time"),
+      integer_row(
+          "capture.min_us", 0, kAny / 1000, +[](Spec& s) -> std::int64_t& { return s.min_us; },
+          "shorter calls and device activities are not written, in microseconds; calls of MPI and NCCL always are"),
+  };
+}
+
 std::vector<KeyRow> limit_keys() {
   return {
       with_short_forms(size_row(
@@ -309,8 +327,9 @@ std::vector<KeyRow> debug_keys() {
 
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
-  for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
-                          limit_keys, output_keys, merge_keys, finish_keys, check_keys, system_keys, debug_keys}) {
+  for (const auto keys :
+       {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys, left_out_keys,
+        limit_keys, output_keys, merge_keys, finish_keys, check_keys, system_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

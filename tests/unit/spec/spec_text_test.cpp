@@ -84,6 +84,9 @@ class RandomSpecs {
     s.activities.cpu = flip();
     s.activities.nccl = flip();
     s.profile_memory = flip();
+    for (auto n = random_() % 3; n > 0; --n) s.include.push_back(text());
+    for (auto n = random_() % 3; n > 0; --n) s.exclude.push_back(text());
+    s.min_us = number(100);
     s.fold_polls = flip();
     s.cuda_sync = flip();
     s.whole_graphs = flip();
