@@ -88,7 +88,7 @@ Slot* innermost() {
   const std::int32_t tid = own_tid();
   for (Slot& slot : profshim_return_slots) {
     if (slot.tid.load(std::memory_order_relaxed) != tid || slot.stack_place == nullptr) continue;
-    // Several calls may share a place: the one that returns first has its code there.
+    // If several calls share a place, it holds the code of the call that returns first.
     const bool is_inner = found == nullptr || slot.stack_place < found->stack_place;
     if (is_inner || (slot.stack_place == found->stack_place && slot_at(*slot.stack_place) == &slot)) found = &slot;
   }

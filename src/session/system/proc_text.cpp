@@ -46,7 +46,7 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
   return rest ? parse_number(*rest) : std::nullopt;
 }
 
-// Of a row such as "VmRSS:     1234 kB".
+// Reads a row such as "VmRSS:     1234 kB".
 std::optional<std::uint64_t> bytes_after(std::string_view text, std::string_view key) {
   const auto kilobytes = number_after(text, key);
   std::uint64_t bytes = 0;

@@ -115,8 +115,8 @@ TEST(System, DiskBytesAreThoseThatTheKernelCounts) {
   const BusyRun busy = run_busy(installed_mpis().front(), {"sleep", "0.1", "disk", "50000000"});
 
   const double written = printed(busy.outcome, "written_bytes");
-  if (written < 1e6) GTEST_SKIP() << "this file system does not count written bytes";
-  EXPECT_GT(busy.sum("process disk writes", "bytes/s"), 0.5 * written);
+  // A file system in memory counts none: then the counter shows none.
+  EXPECT_GE(busy.sum("process disk writes", "bytes/s"), 0.5 * written);
   EXPECT_LT(busy.sum("process disk writes", "bytes/s"), written + kMiB);
 }
 

@@ -9,7 +9,7 @@ namespace profshim::session {
 struct Nvml {
   using Device = struct nvmlDevice_st*;
   static constexpr int kSuccess = 0;
-  // Of nvmlClockType_t.
+  // Values of nvmlClockType_t.
   static constexpr int kSmClock = 1, kMemoryClock = 2;
   struct Utilization {
     unsigned gpu, memory;  // percent
