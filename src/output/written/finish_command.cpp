@@ -86,6 +86,8 @@ std::optional<std::string> FinishCommand::poll() {
   const std::optional<std::string> text = child_->poll();
   if (!text) return std::nullopt;
   if (*text == "0\n") return "succeeded";
+  if (*text == QuietChild::kLostPipe)
+    return "failed: its outcome is not known: the job closed a descriptor of profshim";
   if (!text->empty()) return "failed: exit status " + text->substr(0, text->find('\n'));
   return "failed: killed, after " + std::to_string(timeout_seconds_) + " s at the latest (finish.timeout_seconds)";
 }

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ namespace profshim::output {
 namespace {
 
 constexpr std::size_t kStack = 64 << 10;
-constexpr int kPipe = 3, kHigh = 16;  // the job may rely on low numbers
+constexpr int kPipe = 3;
 constexpr std::size_t kMostText = 256;
 
 /// Shared with the children, which run in our memory until execve(), while the caller waits: they only make system
@@ -69,6 +70,19 @@ int run_first(void* argument) {
   _exit(0);
 }
 
+/// The job may rely on low numbers, and the child needs those up to kPipe.
+int moved_high(int fd) {
+  constexpr int kHigh[] = {512, kPipe + 1};
+  int moved = -1;
+  for (const int least : kHigh) {
+    if (moved < 0) moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
+  }
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return moved;
+}
+
 class NoSignals {
  public:
   NoSignals() {
@@ -97,9 +111,9 @@ int QuietChild::start(const std::vector<std::string>& arguments, const std::vect
                       int output) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-  const Descriptor low[] = {Descriptor(ends[0]), Descriptor(ends[1])};
-  Descriptor read(fcntl(ends[0], F_DUPFD_CLOEXEC, kHigh)), write(fcntl(ends[1], F_DUPFD_CLOEXEC, kHigh));
-  if (!read || !write) return errno;
+  Descriptor read(moved_high(ends[0])), write(moved_high(ends[1]));
+  struct stat pipe {};
+  if (!read || !write || fstat(read.get(), &pipe) != 0) return errno;
   const std::vector<char*> argument_pointers = pointers_of(arguments), environment_pointers = pointers_of(environment);
   void* const stacks =
       mmap(nullptr, 2 * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -120,12 +134,20 @@ int QuietChild::start(const std::vector<std::string>& arguments, const std::vect
   if (error != 0) return error;
   fcntl(read.get(), F_SETFL, O_NONBLOCK);
   pipe_ = std::move(read);
+  device_ = pipe.st_dev;
+  inode_ = pipe.st_ino;
   text_.clear();
   return 0;
 }
 
 std::optional<std::string> QuietChild::poll() {
   if (!pipe_) return text_;
+  struct stat now {};
+  if (fstat(pipe_.get(), &now) != 0 || now.st_dev != device_ || now.st_ino != inode_) {
+    pipe_.release();
+    text_ = kLostPipe;
+    return text_;
+  }
   char bytes[kMostText];
   for (;;) {
     const ssize_t count = ::read(pipe_.get(), bytes, sizeof bytes);

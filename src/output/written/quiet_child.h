@@ -18,11 +18,16 @@ class QuietChild {
   /// above 3. The child finds the write end of a pipe as descriptor 3. Returns 0 or errno.
   int start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment, int output);
   bool is_running() const { return static_cast<bool>(pipe_); }
-  /// Text that came through the pipe, once it is closed by all; nothing while it is open. Does not block.
+  /// Returns the text that came through the pipe once all writers have closed it; nothing before. Returns kLostPipe if
+  /// the job has closed the pipe, or replaced it by a file of its own, which is neither read nor closed. Does not
+  /// block.
   std::optional<std::string> poll();
+  static constexpr char kLostPipe[] = "lost";
 
  private:
   Descriptor pipe_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
   std::string text_;
 };
 

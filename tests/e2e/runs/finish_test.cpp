@@ -178,6 +178,31 @@ TEST(Finish, TheJobDoesNotSeeTheCommandAsItsChild) {
   EXPECT_EQ(finish_of(scratch), "succeeded");
 }
 
+// The job puts a file of its own at the number of the library's pipe.
+TEST(Finish, AFileOfTheJobIsNotReadInsteadOfThePipe) {
+  const ScratchFolder scratch;
+  Job job = job_of(scratch, "", "after = \"window\"\ncommand = 'sleep 0.5'\n");
+  job.command = {"/usr/bin/python3", "-c",
+                 kCalls +
+                     "import os\n"
+                     "own = os.open('own.txt', os.O_RDWR | os.O_CREAT)\n"
+                     "os.write(own, b'12'); os.lseek(own, 0, 0)\n"
+                     "replaced = 0\n"
+                     "for i in range(20):\n"
+                     "    step()\n"
+                     "    for fd in os.listdir('/proc/self/fd'):\n"
+                     "        try: is_pipe = int(fd) > 511 and os.readlink('/proc/self/fd/' + fd).startswith('pipe:')\n"
+                     "        except OSError: continue\n"
+                     "        if is_pipe: os.dup2(own, int(fd)); replaced += 1\n"
+                     "print(replaced > 0, os.lseek(own, 0, 1))\n"};
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=collective steps.pattern=MPI_Barrier");
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "True 0\n") << "the job's file was read";
+  EXPECT_EQ(finish_of(scratch), "failed: its outcome is not known: the job closed a descriptor of profshim");
+}
+
 TEST(Finish, RunsWhenASignalEndsTheJob) {
   const ScratchFolder scratch;
   Job job = job_of(scratch, "", "command = 'sleep 0.3; echo $PROFSHIM_STATUS'\n");
