@@ -145,7 +145,9 @@ RecordingInfo recording_of(std::string_view json) {
     if (value.integer <= 0) return;
     if (is_drop_count(path)) {
       info.dropped = static_cast<std::uint64_t>(value.integer);
-    } else if (tells_loss(path)) {
+    } else if (path == schema::ours::left_out::kEventsPath) {
+      info.left_out = static_cast<std::uint64_t>(value.integer);
+    } else if (tells_loss(path) && !path.starts_with(schema::ours::left_out::kPathStart)) {
       info.losses.emplace_back(path, value.integer);
     }
   });

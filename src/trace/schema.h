@@ -130,6 +130,8 @@ inline constexpr std::string_view kKey = "left_out";
 inline constexpr std::string_view kEvents = "events";
 inline constexpr std::string_view kUs = "us";
 inline constexpr std::string_view kCategories = "categories";
+inline constexpr std::string_view kPathStart = "left_out.";
+inline constexpr std::string_view kEventsPath = "left_out.events";
 }  // namespace left_out
 inline constexpr std::string_view kNamesLost = "names_lost";
 inline constexpr std::string_view kDefinitionsLost = "definitions_lost";

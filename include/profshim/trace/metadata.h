@@ -26,6 +26,7 @@ struct RecordingInfo {
   bool truncated = false;  // a limit of the spec closed the window
   bool recovered = false;  // written by `profshim recover`
   std::uint64_t dropped = 0;
+  std::uint64_t left_out = 0;  // events that capture.include, exclude and min_us keep out of the trace
   /// Numbers of losses, by path: "device.lost_in_process", 2.
   std::vector<std::pair<std::string, std::int64_t>> losses;
   std::vector<std::string> problems;

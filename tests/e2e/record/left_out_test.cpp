@@ -40,6 +40,23 @@ TEST(EventsLeftOut, KernelsGoWithTheirArrowsAndAreCounted) {
   EXPECT_EQ(json_member(left_out, "events"), std::to_string(tiny)) << left_out;
 }
 
+TEST(EventsLeftOut, SummaryAndReportSayThatSumsLackThem) {
+  const ScratchFolder scratch;
+  Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps/openmpi/allreduce_loop"), "50"});
+  const std::string folder = scratch / "traces";
+  job.environment.emplace_back(
+      "PROFSHIM_SPEC",
+      scratch.write("spec.toml", record_all_spec(folder) + "[capture]\nexclude = [\"MPI_Allreduce\"]\n"));
+  run(job);
+
+  const Outcome summary = profshim({"summary", folder});
+  EXPECT_NE(summary.err.find("50 events are left out by the spec"), std::string::npos) << summary.err;
+  const Outcome report = profshim({"report", "-o", scratch / "report.html", folder});
+  EXPECT_EQ(report.ending(), "exit 0") << report.err;
+  EXPECT_NE(text_of_file(scratch / "report.html").find("50 events are left out by the spec"), std::string::npos);
+  EXPECT_NE(text_of_file(scratch / "report.html").find("No recorded event was lost"), std::string::npos);
+}
+
 TEST(EventsLeftOut, ToolsReadTheRest) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 2, {built("tests/apps/openmpi/allreduce_loop"), "50"});

@@ -215,6 +215,10 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
   }
   is_bare_list_ = result.bare_list;
   if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");
+  if (metadata.recording && metadata.recording->left_out > 0) {
+    warn(std::to_string(metadata.recording->left_out) +
+         " events are left out by the spec (capture.include, exclude, min_us): they are in no count and no sum");
+  }
   take_metadata(std::move(metadata));
   timeline_.dialect = dialect();
   add_base_time();
