@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "file_owner.h"
+#include "profshim/analysis/groups.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
@@ -22,6 +24,7 @@
 namespace profshim::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using output::OpenFolder;
 using output::RecoverOutcome;
 
@@ -81,10 +84,30 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
   return is_done(outcome) ? kSuccess : kProblemsFound;
 }
 
+/// Returns the folder, or the folders below it that have spools: groups of processes have run folders of their own.
+std::vector<std::string> folders_with_spools(const std::string& path) {
+  std::vector<std::string> folders;
+  const OpenFolder folder = output::open_run_folder(path);
+  if (!folder.fd || !output::spool_entries(folder).empty()) return {path};
+  std::error_code error, none;
+  for (fs::recursive_directory_iterator it(path, error); !error && it != fs::recursive_directory_iterator();
+       it.increment(error)) {
+    if (it->is_symlink(none) || !it->is_directory(none)) continue;
+    const OpenFolder below = output::open_run_folder(it->path());
+    if (below.fd && !output::spool_entries(below).empty()) folders.push_back(it->path());
+  }
+  if (folders.empty()) return {path};
+  std::sort(folders.begin(), folders.end(), is_earlier_folder);
+  return folders;
+}
+
 int recover_path(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
   struct stat s {};
-  const bool is_folder = stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
-  return is_folder ? recover_folder(absolute_path(path), quiet, notes) : recover_file(path, quiet, notes);
+  if (stat(path.c_str(), &s) != 0 || !S_ISDIR(s.st_mode)) return recover_file(path, quiet, notes);
+  int status = kSuccess;
+  for (const std::string& folder : folders_with_spools(absolute_path(path)))
+    status = std::max(status, recover_folder(folder, quiet, notes));
+  return status;
 }
 
 void print_json(const std::vector<RecoverNote>& notes) {
@@ -106,7 +129,7 @@ int recover(int argc, char** argv) {
   RecoverOptions options;
   Arguments arguments("recover",
                       "Writes the traces of a job that was killed, from the buffer files (spools) that profshim left.");
-  arguments.add("FOLDER", options.paths, "Run folders or buffer files (spools)").required();
+  arguments.add("FOLDER", options.paths, "Run folders, folders around them, or buffer files (spools)").required();
   arguments.add("--quiet", options.quiet, "Print only recovered traces and failures");
   arguments.add("--json", options.json, "Print JSON: a list of recovered traces and failures");
   arguments.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +

@@ -160,5 +160,18 @@ TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   }
 }
 
+// As in a cluster of Ray, where each group of processes has a run folder.
+TEST(Kill, RecoverFindsTheRunsBelowAFolder) {
+  const ScratchFolder scratch;
+  const std::string run = scratch / "traces/group-1";
+  kill_after(endless_job(scratch, record_all_spec(run)), 300'000, run);
+
+  const Outcome recover = profshim({"recover", scratch / "traces"});
+
+  EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
+  EXPECT_EQ(read_folder(run).size(), 1u) << recover.out;
+  EXPECT_NE(profshim({"recover", scratch / "traces"}).out.find("/traces: nothing to recover"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace profshim::e2e
