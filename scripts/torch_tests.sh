@@ -8,6 +8,9 @@ cd "$(dirname "$0")/.." || exit 2
 
 of_processes='-TorchImport.EndsInTheWay*:*/TorchRanksApart.*:*/TorchLaunchers.*:*/TorchScripts.*/*Workers'
 of_processes+=':*/TorchScripts.*/Accumulation:TorchPrograms.PairThat*:TorchPrograms.RanksThatLearn*'
+of_processes+=':TorchPrograms.RanksKnown*:TorchPrograms.MpiIsWaited*:TorchPrograms.ChildOfA*:TorchPrograms.SingleProcess*'
+of_processes+=':TorchPrograms.Interrupted*:TorchImport.EndsTheSame*:TorchLaunchersWithCuda.*:TorchRlJobs.*:TorchReaders.*'
+of_processes+=':TorchMerge.RanksOfOneHost*:TorchMerge.AlignsClocksWithoutSteps:*/TorchMemory.*/workers'
 if [ "${1:-}" = --all ]; then of_processes=; shift; fi
 
 python=$(scripts/torch_venv.sh)

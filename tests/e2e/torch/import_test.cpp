@@ -16,7 +16,7 @@
 namespace profshim::e2e {
 namespace {
 
-constexpr int kPrograms = 50;
+constexpr int kPrograms = 30;
 
 struct Ending {
   std::string way;  // first argument of import_moment.py
