@@ -211,12 +211,18 @@ struct Spec : Detail {
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
     std::int64_t exit_seconds = 10;
-    bool stacks = false;
+    bool stacks = false, key_averages = false;  // files besides the trace
     bool arguments = true;
     std::int64_t flush_seconds = kFlushSeconds;  // changes nothing
-    std::int64_t traces_to_keep = -1;  // of a rank, and of each of its phases; -1 = all
-    std::uint64_t keep_bytes = 0;      // of a rank; 0 = no limit
+    std::int64_t traces_to_keep = -1;            // of a rank, and of each of its phases; -1 = all
+    std::uint64_t keep_bytes = 0;                // of a rank; 0 = no limit
   } output;
+  struct {
+    bool kernels = true, steps = true, collectives = true;
+    std::vector<std::string> table;  // sort keys, "auto"; empty = no table
+    std::int64_t row_limit = 20;
+    std::int64_t gap_us = 1000;
+  } summary;
   struct {
     std::string command;  // "" = none
     std::string ranks;    // rank expression; "" = all that record

@@ -84,7 +84,7 @@ struct WindowTraceBuilder::Impl {
     stacks.name_addresses();
   }
 
-  bool write(ByteSink& sink, LeftOut* left_out, const std::function<void()>& on_progress);
+  bool write(ByteSink& sink, LeftOut* left_out, TraceObserver* observer, const std::function<void()>& on_progress);
 
   WindowTraceOptions options;
   WindowEvents window;
@@ -116,17 +116,20 @@ bool WindowTraceBuilder::has_stacks() const {
 
 bool WindowTraceBuilder::write(ByteSink& sink, const std::function<void()>& on_progress) {
   impl_->name_stacks();
-  if (!impl_->options.rules.any()) return impl_->write(sink, nullptr, on_progress);
+  TraceObserver* const observer = impl_->options.observer;
+  if (!impl_->options.rules.any()) return impl_->write(sink, nullptr, observer, on_progress);
   LeftOut left_out(impl_->options.rules);
   NoSink counts_only;
-  impl_->write(counts_only, &left_out, on_progress);
+  impl_->write(counts_only, &left_out, nullptr, on_progress);
   left_out.begin_second_pass();
-  return impl_->write(sink, &left_out, on_progress);
+  return impl_->write(sink, &left_out, observer, on_progress);
 }
 
-bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, const std::function<void()>& on_progress) {
+bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, TraceObserver* observer,
+                                     const std::function<void()>& on_progress) {
   DeviceTracks device_tracks(window);
-  TraceWriter out(sink, trace_metadata(window, options, device_tracks.device_properties(), left_out), left_out);
+  TraceWriter out(sink, trace_metadata(window, options, device_tracks.device_properties(), left_out), left_out,
+                  observer);
   name_process(out, window);
   write_window_begin(out, window);
   std::uint64_t written = 0;

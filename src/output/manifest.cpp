@@ -26,6 +26,12 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   if (!w.phase.empty()) text_member(json, "phase", w.phase).member("occurrence", w.occurrence);
   text_member(json, "file", w.file);
   if (!w.stacks.empty()) text_member(json, "stacks", w.stacks);
+  if (!w.tables.empty()) {
+    json.key("key_averages").open_list();
+    for (const std::string& table : w.tables) json.bytes(table);
+    json.close_list();
+  }
+  if (!w.summary.empty()) text_member(json, "summary", w.summary);
   json.member("bytes", w.bytes).member("events", w.events).member("dropped_events", w.dropped);
   text_member(json, "status", w.status);
   if (w.awaits_finish) json.member("awaits_finish", true);
@@ -34,11 +40,14 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
 }
 
 // The manifest may be forged: a path that leads out of its folder counts as absent.
+bool is_below(const std::string& path) {
+  return !path.starts_with('/') && ("/" + path + "/").find("/../") == std::string::npos &&
+         path.find('\0') == std::string::npos;
+}
+
 std::string path_below(const Node& object, std::string_view key) {
-  const std::string path = object.member(key).text();
-  const bool leaves = path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos ||
-                      path.find('\0') != std::string::npos;
-  return leaves ? std::string{} : path;
+  std::string path = object.member(key).text();
+  return is_below(path) ? path : std::string{};
 }
 
 ManifestWindow read_window(const Node& window) {
@@ -50,6 +59,10 @@ ManifestWindow read_window(const Node& window) {
   w.occurrence = window.member("occurrence").integer(0);
   w.file = path_below(window, "file");
   w.stacks = path_below(window, "stacks");
+  for (const Node& table : window.member("key_averages").elements()) {
+    if (is_below(table.text())) w.tables.push_back(table.text());
+  }
+  w.summary = window.member("summary").text();
   w.bytes = window.member("bytes").count(0);
   w.events = window.member("events").count(0);
   w.dropped = window.member("dropped_events").count(0);
@@ -67,6 +80,9 @@ std::vector<std::string> files_of(const ManifestWindow& window) {
   std::vector<std::string> files;
   if (!window.file.empty() && window.status == "written") files.push_back(window.file);
   if (!window.stacks.empty() && !window.stacks.starts_with("failed")) files.push_back(window.stacks);
+  for (const std::string& table : window.tables) {
+    if (!table.starts_with("failed")) files.push_back(table);
+  }
   return files;
 }
 

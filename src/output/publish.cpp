@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "export_name.h"
+#include "output/summary/window_answers.h"
 #include "overhead.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
@@ -54,18 +56,11 @@ AtomicFile::Existing existing(const Spec& spec) {
                                                   : AtomicFile::Existing::kKeepExisting;
 }
 
-std::string stacks_name(std::string name) {
-  for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
-    if (name.ends_with(ending)) name.erase(name.size() - ending.size());
-  }
-  return name + ".stacks.txt";
-}
-
 // Returns the file's name, "" without stacks, or "failed: " and the reason.
 std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptions& options, const std::string& trace,
                          const Spec& spec) {
   if (!builder.has_stacks()) return {};
-  const std::string name = stacks_name(trace);
+  const std::string name = export_name(trace, ".stacks.txt");
   AtomicFile file;
   if (file.open(options.folder, name, options.folder_fd)) {
     const std::unique_ptr<ByteSink> sink = file_sink(file);
@@ -161,6 +156,8 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   trace_options.cpu = options.cpu;
   trace_options.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
   trace_options.rules = {spec.include, spec.exclude, static_cast<double>(spec.min_us)};
+  WindowAnswers answers(spec, options);
+  trace_options.observer = answers.observer();
   // The builder comes first: the file name needs the window's steps, and the trace contains the name.
   std::unique_lock<std::mutex> gathering;
   if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
@@ -195,6 +192,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   }
   const int error = write_under_free_name(builder, w, name, gzip || named_gz, spec, options, trace_options, result);
   if (error == 0 && spec.output.stacks) result.stacks = write_stacks(builder, options, result.file, spec);
+  if (error == 0) answers.write(view.header().rank, result);
   result.events = summary.events;
   result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);
   return result;

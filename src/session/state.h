@@ -152,7 +152,8 @@ struct State {
   std::atomic<std::uint64_t> traces_removed{0};  // of `written`: by retention
   FinishRunner* finish = nullptr;                // null unless this rank runs finish.command
   bool finish_failed = false;                    // in one of its runs
-  std::string first_file;                        // guarded by mutex
+  std::string last_table;  // text of summary.table, of the newest window; the writer's, then the ending thread's
+  std::string first_file;  // guarded by mutex
 };
 
 /// Returns null unless this process records.

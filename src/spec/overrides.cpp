@@ -13,7 +13,7 @@ namespace {
 struct ShortForm {
   std::string_view name, key;
 };
-constexpr std::array<ShortForm, 11> kShortVariables = {{{"PROFSHIM", "profile.enable"},
+constexpr std::array<ShortForm, 12> kShortVariables = {{{"PROFSHIM", "profile.enable"},
                                                         {"PROFSHIM_RANKS", "ranks.select"},
                                                         {"PROFSHIM_STEPS", "schedule.steps"},
                                                         {"PROFSHIM_FOLDER", "output.folder"},
@@ -21,6 +21,7 @@ constexpr std::array<ShortForm, 11> kShortVariables = {{{"PROFSHIM", "profile.en
                                                         {"PROFSHIM_SHAPES", "capture.record_shapes"},
                                                         {"PROFSHIM_STACK", "capture.with_stack"},
                                                         {"PROFSHIM_MEMORY", "capture.profile_memory"},
+                                                        {"PROFSHIM_TABLE", "summary.table"},
                                                         {"PROFSHIM_MEM", "limits.host_memory"},
                                                         {"PROFSHIM_RUN_NAME", "profile.run_name"},
                                                         {"PROFSHIM_ROLE", "process.role"}}};

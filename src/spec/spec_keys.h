@@ -35,6 +35,7 @@ struct Accepts {
   std::vector<std::string_view> words;  // of kWord and kWords
   bool or_boolean = false;              // of kWord: a boolean is accepted, too
   std::string_view needed_word;         // of kWords; "" = any
+  bool or_none = false;                 // of kWords: an empty list is accepted, too
 };
 
 struct KeyRow {

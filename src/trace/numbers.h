@@ -24,7 +24,10 @@ inline std::int64_t saturated(double value) {
   constexpr double kLimit = 9.2e18;
   if (!(value > -kLimit)) return -static_cast<std::int64_t>(kLimit);
   if (!(value < kLimit)) return static_cast<std::int64_t>(kLimit);
-  return std::llround(value);
+  // As llround(), but without libm, which the library does not load into the job.
+  const auto whole = static_cast<std::int64_t>(value);
+  const double rest = value - static_cast<double>(whole);
+  return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
 }
 
 /// Converts microseconds. Uses floating point only for an exponent or overflow. Sets `finer` if it rounds.

@@ -129,26 +129,34 @@ char* timestamp(char* at, std::int64_t ns) {
   return microseconds(at, ns);
 }
 
-// Kineto's order of keys differs by phase. A time before the base becomes the base, so that slices stay inside their
-// parents.
-char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
+struct Times {
+  std::int64_t begin = 0, duration = 0;
+};
+
+/// Returns times since the base. A time before the base becomes the base, so that slices stay inside their parents.
+Times shown_times(const TraceEvent& event, std::int64_t base_ns) {
   std::int64_t begin_ns = 0;
   if (__builtin_sub_overflow(event.begin_ns, base_ns, &begin_ns)) begin_ns = 0;
   const std::int64_t begin = std::max<std::int64_t>(begin_ns, 0);
+  std::int64_t end = 0;
+  if (__builtin_add_overflow(begin_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) end = begin;
+  return {begin, std::max(end, begin) - begin};
+}
+
+// Kineto's order of keys differs by phase.
+char* render(char* at, const TraceEvent& event, Times times) {
+  const std::int64_t begin = times.begin;
   at = event_key<schema::event::kPhase, '{'>(at);
   *at++ = '"';
   *at++ = event.phase;
   *at++ = '"';
   switch (event.phase) {
-    case schema::phase::kSlice: {
-      std::int64_t end = 0;
-      if (__builtin_add_overflow(begin_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) end = begin;
+    case schema::phase::kSlice:
       at = name(category(at, event), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       at = event_key<schema::event::kDuration>(at);
-      at = microseconds(at, std::max(end, begin) - begin);
+      at = microseconds(at, times.duration);
       break;
-    }
     case schema::phase::kMetadata:
       at = pid_and_tid(timestamp(name(at, event.name), begin), event);
       break;
@@ -207,6 +215,7 @@ std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / schema::kBas
 struct TraceWriter::Impl {
   ByteSink& sink;
   EventFilter* const filter;
+  TraceObserver* const observer;
   std::int64_t base_ns;
   std::string trace_name;
   std::unique_ptr<char[]> block;
@@ -214,8 +223,12 @@ struct TraceWriter::Impl {
   std::uint64_t bytes = 0, events = 0;
   bool failed = false, finished = false;
 
-  Impl(ByteSink& to, const TraceHeader& header, EventFilter* chosen)
-      : sink(to), filter(chosen), base_ns(header.base_time_ns), block(new (std::nothrow) char[kBlockBytes]) {
+  Impl(ByteSink& to, const TraceHeader& header, EventFilter* chosen, TraceObserver* sees)
+      : sink(to),
+        filter(chosen),
+        observer(sees),
+        base_ns(header.base_time_ns),
+        block(new (std::nothrow) char[kBlockBytes]) {
     failed = block == nullptr;
   }
 
@@ -237,26 +250,30 @@ struct TraceWriter::Impl {
 
   void put(const TraceEvent& event) {
     if (events > 0) put(std::string_view(",\n"));
+    const Times times = shown_times(event, base_ns);
+    if (observer != nullptr) observer->event(event, times.begin, times.duration);
     const std::size_t room = room_for(event);
-    if (room > kBlockBytes) return put_large(event, room);
+    if (room > kBlockBytes) return put_large(event, times, room);
     if (room > kBlockBytes - used) flush();
     char* const start = block.get() + used;
-    const auto size = static_cast<std::size_t>(render(start, event, base_ns) - start);
+    const auto size = static_cast<std::size_t>(render(start, event, times) - start);
     used += size;
     bytes += size;
   }
 
-  void put_large(const TraceEvent& event, std::size_t room) {
+  void put_large(const TraceEvent& event, Times times, std::size_t room) {
     const std::unique_ptr<char[]> own(new char[room]);
-    put(std::string_view(own.get(), static_cast<std::size_t>(render(own.get(), event, base_ns) - own.get())));
+    put(std::string_view(own.get(), static_cast<std::size_t>(render(own.get(), event, times) - own.get())));
   }
 };
 
-TraceWriter::TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter)
-    : impl_(std::make_unique<Impl>(sink, header, filter)) {
+TraceWriter::TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter, TraceObserver* observer)
+    : impl_(std::make_unique<Impl>(sink, header, filter, observer)) {
   try {
     impl_->trace_name = header.trace_name;
-    impl_->put(head_text(header));
+    const std::string head = head_text(header);
+    if (observer != nullptr) observer->begin(header.trace_name, head);
+    impl_->put(head);
   } catch (const std::bad_alloc&) {
     impl_->failed = true;
   }

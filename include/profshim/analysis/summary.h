@@ -61,6 +61,9 @@ struct TableStyle {
 
 const std::vector<std::string_view>& sort_keys();
 
+/// Self time on devices if there is any, or else on the CPU.
+std::string_view default_sort_key(const KeyTable& table);
+
 /// Throws std::runtime_error if `sort_by` is unknown.
 std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& style);
 
@@ -75,6 +78,9 @@ TableTotals table_totals(const KeyTable& table);
 std::string table_text(const KeyTable& table, const TableStyle& style);
 /// Times are in microseconds.
 std::string table_csv(const KeyTable& table, const TableStyle& style);
+
+/// Times are in microseconds. `files`: the traces, as named by the user.
+std::string table_json(const KeyTable& table, const TableStyle& style, const std::vector<std::string>& files);
 
 /// Returns "1.234ms". `unit`: see TableStyle::time_unit.
 std::string format_time(double us, std::string_view unit = {});

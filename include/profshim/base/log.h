@@ -18,6 +18,8 @@ void set_file(std::string path);
 void set_rank(int rank);
 /// Writes a line with one write(2). Thread-safe; not for the hot path.
 [[gnu::format(printf, 2, 3)]] void line(LogLevel level, const char* format, ...);
+/// Writes lines as they are, with one write(2). Control characters become blanks. Thread-safe; allocates.
+void text(LogLevel level, std::string lines);
 }  // namespace log
 
 }  // namespace profshim

@@ -19,8 +19,11 @@ struct ManifestWindow {
   std::string phase = {};       // "" = a window of steps
   std::int64_t occurrence = 0;  // of the phase
   std::string stacks = {};      // file of call stacks (output.export), or "failed: ..."; "" = none
-  bool awaits_finish = false;   // finish.after = "window": the command has not had its files yet
-  bool is_earlier = false;      // of an earlier process of this rank; not in the file
+  /// Files of the table of key_averages(), or "failed: ..."; empty = none.
+  std::vector<std::string> tables = {};
+  std::string summary = {};    // "failed: ..." if the window is not in summary-rank{rank}.json
+  bool awaits_finish = false;  // finish.after = "window": the command has not had its files yet
+  bool is_earlier = false;     // of an earlier process of this rank; not in the file
 };
 /// Returns the names of the files of a written window: its trace first.
 std::vector<std::string> files_of(const ManifestWindow& window);

@@ -29,8 +29,10 @@ struct PublishOptions {
   std::function<void()> on_progress;
   /// Called with the trace's inode just before the file gets its final name; then with 0 if the renaming failed.
   std::function<void(std::uint64_t inode)> on_file;
-  std::function<bool()> give_up;    // called before each write; true = stop, and the window counts as failed
-  std::mutex* gathering = nullptr;  // locked while events are collected, so that no chunk is freed
+  std::function<bool()> give_up;            // called before each write; true = stop, and the window counts as failed
+  std::uint64_t summary_bytes = 512 << 20;  // most memory that [summary] and key_averages may take
+  std::function<void(std::string text)> on_table;  // called with the text that summary.table prints for the window
+  std::mutex* gathering = nullptr;                 // locked while events are collected, so that no chunk is freed
 };
 /// Writes a window as a trace file. If the file exists, tries "_part2", "_part3", ... unless output.overwrite = true.
 /// Keeps a file that a killed process wrote for this window (spool::Window::file).

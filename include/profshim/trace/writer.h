@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,12 +58,23 @@ class EventFilter {
   virtual bool keeps(const TraceEvent& event) = 0;
 };
 
+/// Sees a trace as it is written, on the thread that writes it.
+class TraceObserver {
+ public:
+  virtual ~TraceObserver() = default;
+  /// `path`: TraceHeader::trace_name. `head`: the JSON before the first event.
+  virtual void begin(const std::string& path, std::string_view head) noexcept = 0;
+  /// An event of the trace, with the times that it shows: since the base time.
+  virtual void event(const TraceEvent& event, std::int64_t begin_ns, std::int64_t duration_ns) noexcept = 0;
+};
+
 /// Writes a Kineto trace as a stream. Never throws. After a failed write all calls do nothing. Names may hold any
 /// bytes: those that are not UTF-8 become U+FFFD.
 class TraceWriter {
  public:
-  /// `filter`: null = all events are written.
-  TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter = nullptr);
+  /// `filter`: null = all events are written. `observer`: of the events that are written; may be null.
+  TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter = nullptr,
+              TraceObserver* observer = nullptr);
   ~TraceWriter();
   void write(const TraceEvent& event);
   /// Ends the JSON and flushes; the sink's owner closes it. Returns false if a write failed.

@@ -143,4 +143,14 @@ void line(LogLevel wanted, const char* format, ...) {
   errno = saved_errno;
 }
 
+void text(LogLevel wanted, std::string lines) {
+  if (wanted > level() || wanted == LogLevel::kQuiet) return;
+  std::replace_if(
+      lines.begin(), lines.end(),
+      [](char c) { return c != '\n' && (static_cast<unsigned char>(c) < ' ' || c == 0x7f); }, ' ');
+  const int saved_errno = errno;
+  write_line(lines.data(), lines.size());
+  errno = saved_errno;
+}
+
 }  // namespace profshim::log

@@ -199,6 +199,7 @@ void log_outcome(State& s) {
     if (!why.empty() && s.first_selected) log::line(LogLevel::kWarn, "%s", why.c_str());
   }
   log_written_traces(s);
+  if (!s.last_table.empty()) log::text(LogLevel::kWarn, s.last_table);
   log_lost_windows(s);
   log_full_tables(s);
 }

@@ -71,6 +71,28 @@ std::vector<KeyRow> output_keys() {
   };
 }
 
+std::vector<KeyRow> summary_keys() {
+  return {
+      boolean_row(
+          "summary.kernels", [](Spec& s) -> bool& { return s.summary.kernels; },
+          "write device activity by name into summary-rank{rank}.json, as `profshim summary --kernels --json`"),
+      boolean_row(
+          "summary.steps", [](Spec& s) -> bool& { return s.summary.steps; },
+          "write the time breakdown of each step into summary-rank{rank}.json, as `profshim summary --steps --json`"),
+      boolean_row(
+          "summary.collectives", [](Spec& s) -> bool& { return s.summary.collectives; },
+          "write the collectives by group and function into summary-rank{rank}.json, as `profshim summary --comms "
+          "--json`"),
+      summary_table_row(),
+      integer_row(
+          "summary.row_limit", -1, kAny, +[](Spec& s) -> std::int64_t& { return s.summary.row_limit; },
+          "rows of the tables that summary.table prints; -1 = all"),
+      integer_row(
+          "summary.gap_us", 0, kAny / 1000, +[](Spec& s) -> std::int64_t& { return s.summary.gap_us; },
+          "minimum length of a gap without any activity that summary.steps lists, in microseconds"),
+  };
+}
+
 std::vector<KeyRow> merge_keys() {
   return {
       merge_at_exit_row(),

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "profshim/analysis/summary.h"
 #include "row_types.h"
 #include "spec/check/rules.h"
 #include "spec/phase/read_phases.h"
@@ -218,15 +219,16 @@ KeyRow activities_row() {
 namespace {
 
 bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
-  constexpr const char* kAllowed = "allowed: chrome_trace, stacks";
-  constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks";
+  constexpr const char* kAllowed = "allowed: chrome_trace, stacks, key_averages";
+  constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks", kTable = "key_averages";
   std::vector<std::string> names;
   if (!read_texts(value, names, refusal)) return false;
-  const std::vector<std::string_view> words = {kTrace, kStacks};
+  const std::vector<std::string_view> words = {kTrace, kStacks, kTable};
   for (const std::string& name : names) {
     if (std::find(words.begin(), words.end(), name) != words.end()) continue;
     refusal.message = "unknown export " + quoted(name);
-    refusal.hint = choice_hint(name, words, {{"trace", kAllowed}, {"json", kAllowed}, {"flamegraph", kAllowed}});
+    refusal.hint = choice_hint(
+        name, words, {{"trace", kAllowed}, {"json", kAllowed}, {"flamegraph", kAllowed}, {"table", kAllowed}});
     return false;
   }
   if (std::find(names.begin(), names.end(), kTrace) == names.end()) {
@@ -235,6 +237,29 @@ bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
     return false;
   }
   spec.output.stacks = std::find(names.begin(), names.end(), kStacks) != names.end();
+  spec.output.key_averages = std::find(names.begin(), names.end(), kTable) != names.end();
+  return true;
+}
+
+constexpr std::string_view kAnyOrder = "auto";  // of a table
+
+/// PROFSHIM_TABLE=1 is "auto".
+bool store_summary_table(const Value& value, Spec& spec, Refusal& refusal) {
+  std::vector<std::string> names;
+  if (!read_texts(value, names, refusal)) return false;
+  if (value.loose && names.size() == 1 && boolean_word(names[0]) >= 0) {
+    spec.summary.table.assign(static_cast<std::size_t>(boolean_word(names[0])), std::string(kAnyOrder));
+    return true;
+  }
+  std::vector<std::string_view> words = sort_keys();
+  words.push_back(kAnyOrder);
+  for (const std::string& name : names) {
+    if (std::find(words.begin(), words.end(), name) != words.end()) continue;
+    refusal.message = "a table cannot be sorted by " + quoted(name);
+    refusal.hint = choice_hint(name, words, {});
+    return false;
+  }
+  spec.summary.table = std::move(names);
   return true;
 }
 
@@ -250,20 +275,43 @@ KeyRow export_row() {
   auto print = [](const Spec& spec) {
     std::vector<std::string> names = {"chrome_trace"};
     if (spec.output.stacks) names.emplace_back("stacks");
+    if (spec.output.key_averages) names.emplace_back("key_averages");
     return texts_to_toml(names);
   };
   return {
       "output.export",
       "list of words",
-      "chrome_trace, stacks",
+      "chrome_trace, stacks, key_averages",
       "",
-      "files of a window: chrome_trace = the trace; stacks = its stacks for flame graphs, weighted by self CPU time in "
-      "microseconds",
+      "files of a window: chrome_trace = the trace; stacks = its stacks for flame graphs, weighted by self CPU time "
+      "in microseconds; key_averages = PyTorch's table of that name, as text and as CSV",
       store_export,
       print,
       {},
       Combine::kNameSet,
-      {.kind = Accepts::Kind::kWords, .words = {"chrome_trace", "stacks"}, .needed_word = "chrome_trace"}};
+      {.kind = Accepts::Kind::kWords,
+       .words = {"chrome_trace", "stacks", "key_averages"},
+       .needed_word = "chrome_trace"}};
+}
+
+KeyRow summary_table_row() {
+  Accepts accepts = {.kind = Accepts::Kind::kWords, .words = sort_keys(), .or_none = true};
+  accepts.words.push_back(kAnyOrder);
+  std::string values;
+  for (const std::string_view word : accepts.words) values.append(values.empty() ? "" : ", ").append(word);
+  auto print = [](const Spec& spec) { return texts_to_toml(spec.summary.table); };
+  return {
+      "summary.table",
+      "list of words",
+      std::move(values),
+      "PROFSHIM_TABLE",
+      "the first rank that records prints PyTorch's key_averages() table of its last window when the job ends, once "
+      "for each of these columns to sort by; auto = self time on devices if there is any, or else on the CPU",
+      store_summary_table,
+      print,
+      {},
+      Combine::kNameSet,
+      std::move(accepts)};
 }
 
 namespace {

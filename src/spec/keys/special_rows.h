@@ -13,6 +13,7 @@ KeyRow ranks_row();
 KeyRow steps_row();
 KeyRow activities_row();
 KeyRow export_row();
+KeyRow summary_table_row();
 KeyRow window_seconds_row();
 KeyRow interval_seconds_row();
 KeyRow check_rule_row();

@@ -329,7 +329,7 @@ std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
   for (const auto keys :
        {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys, left_out_keys,
-        limit_keys, output_keys, merge_keys, finish_keys, check_keys, system_keys, debug_keys}) {
+        limit_keys, output_keys, summary_keys, merge_keys, finish_keys, check_keys, system_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

@@ -41,7 +41,7 @@ void write_boolean(JsonWriter& json) {
 
 void write_words(JsonWriter& json, const Accepts& accepts) {
   write_type(json, "array");
-  json.member("maxItems", kLongestList).member("minItems", 1);
+  json.member("maxItems", kLongestList).member("minItems", accepts.or_none ? 0 : 1);
   json.key("items").open_object().list("enum", accepts.words).close_object();
   if (accepts.needed_word.empty()) return;
   json.key("contains").open_object().member("const", accepts.needed_word).close_object();

@@ -15,6 +15,7 @@
 
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
+#include "output/summary/summary_file.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
@@ -176,6 +177,7 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
       plant(in_run(".profshim-run"), secret_, i);
       plant(in_run(".claim-rank0"), secret_, i + 1);
       plant(in_run("manifest-rank0.json"), secret_, i + 2);
+      plant(in_run("summary-rank0.json"), secret_, i + 3);
     });
     ended = as_victim([this] {
       for (int i = 0; i < kAttempts; ++i) {
@@ -184,6 +186,7 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
         output::claim_rank(run_, 0, owner);
         output::touch_claim(run_, 0);
         output::read_manifests(run_);
+        output::add_to_summary(run_, -1, 0, "step0/rank0.0.pt.trace.json", "\"window\":0");
         output::release_claim(run_, 0);
       }
       return 0;

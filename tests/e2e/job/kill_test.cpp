@@ -12,6 +12,7 @@
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
+#include "e2e/support/written_summary.h"
 #include "profshim/base/clock.h"
 
 namespace profshim::e2e {
@@ -170,6 +171,7 @@ TEST(Kill, RecoverFindsTheRunsBelowAFolder) {
 
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
   EXPECT_EQ(read_folder(run).size(), 1u) << recover.out;
+  EXPECT_EQ(expect_written_summaries(run), 1);
   EXPECT_NE(profshim({"recover", scratch / "traces"}).out.find("/traces: nothing to recover"), std::string::npos);
 }
 

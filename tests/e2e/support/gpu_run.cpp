@@ -8,6 +8,7 @@
 #include "built_programs.h"
 #include "scratch_folder.h"
 #include "seen_trace.h"
+#include "written_summary.h"
 
 namespace profshim::e2e {
 namespace {
@@ -95,7 +96,10 @@ GpuRun run_gpu(const GpuJob& wanted) {
   GpuRun result;
   result.outcome = run(job);
   result.printed = read_printed(result.outcome.out);
-  if (wanted.preload) result.traces = read_folder(scratch / "traces");
+  if (wanted.preload) {
+    result.traces = read_folder(scratch / "traces");
+    expect_written_summaries(scratch / "traces");
+  }
   result.timeline = read_timeline(scratch / "timeline");
   read_state(scratch / "state", result);
   std::ifstream log(scratch / "log");

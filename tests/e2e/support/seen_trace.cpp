@@ -74,7 +74,8 @@ std::vector<std::string> traces_below(const std::string& folder) {
   std::vector<std::string> paths;
   for (const std::string& file : files_below(folder)) {
     const std::string name = std::filesystem::path(file).filename().string();
-    if (name[0] != '.' && name.rfind("manifest-", 0) != 0 && (ends_with(name, ".json") || ends_with(name, ".json.gz")))
+    if (name[0] != '.' && name.rfind("manifest-", 0) != 0 && name.rfind("summary-", 0) != 0 &&
+        (ends_with(name, ".json") || ends_with(name, ".json.gz")))
       paths.push_back(folder + "/" + file);
   }
   return paths;

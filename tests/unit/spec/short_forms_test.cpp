@@ -44,12 +44,20 @@ TEST(ShortForms, OfDetailWinOverTheFileAndLoseToOptions) {
             "no, off");
 }
 
+TEST(ShortForms, TableIsASwitchOrTheColumnsToSortBy) {
+  EXPECT_EQ(origin_of(with_variable("PROFSHIM_TABLE", "1"), "summary.table"), "[\"auto\"] from PROFSHIM_TABLE");
+  EXPECT_EQ(origin_of(with_variable("PROFSHIM_TABLE", "0"), "summary.table"), "[] from PROFSHIM_TABLE");
+  EXPECT_EQ(origin_of(with_variable("PROFSHIM_TABLE", "count,cpu_time"), "summary.table"),
+            "[\"count\", \"cpu_time\"] from PROFSHIM_TABLE");
+}
+
 TEST(ShortForms, EveryVariableOfTheKeyTableSetsItsKey) {
   for (const KeyInfo& key : spec_keys()) {
     const std::string forms(key.short_forms);
     const std::string variable = forms.substr(0, forms.find(','));
     if (variable.empty()) continue;
-    const std::string value = key.type == "boolean" ? "1" : key.type == "size" ? "64MiB" : "cpu";
+    const bool is_switch = key.type == "boolean" || key.name == "summary.table";
+    const std::string value = is_switch ? "1" : key.type == "size" ? "64MiB" : "cpu";
     if (key.name == "schedule.steps" || key.name == "ranks.select" || key.name.starts_with("profile.log")) continue;
     const std::string origin = origin_of(with_variable(variable, value), key.name);
     EXPECT_TRUE(origin.ends_with(" from " + variable)) << key.name << ": " << origin;

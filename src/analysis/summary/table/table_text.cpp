@@ -1,6 +1,5 @@
 // Prints the table exactly as torch.autograd.profiler_util._build_table does.
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "analysis/summary/cell_text.h"
@@ -53,6 +52,7 @@ Value find_value(std::string_view key) {
 struct Layout {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
   std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
+  double flops_unit = 1;
   int flops = -1;  // index in kFlops, by the smallest value; -1 = no column
 
   explicit Layout(const KeyTable& table) : memory(table.memory) {
@@ -69,7 +69,8 @@ struct Layout {
     }
     name_width = std::min(longest_name + 4, kLongestName);
     shapes_width = std::min(longest_shapes + 4, kLongestShapes);
-    if (least_flops > 0) flops = std::clamp(static_cast<int>(std::floor(std::log10(least_flops) / 3)), 0, kMostFlops);
+    if (least_flops > 0) flops = 0;
+    for (; flops >= 0 && flops < kMostFlops && least_flops >= 1000 * flops_unit; ++flops) flops_unit *= 1000;
     if (shapes) shapes_column = header().size() - (flops >= 0 ? 2 : 1);
   }
 
@@ -118,7 +119,7 @@ struct Layout {
     cells.push_back(std::to_string(row.calls));
     if (node) cells.push_back(std::to_string(row.node_id));
     if (shapes) cells.emplace_back(first_characters(printable(row.input_shapes), shapes_width));
-    if (flops >= 0) cells.push_back(row.flops > 0 ? fixed(row.flops / std::pow(1000, flops), 3) : "--");
+    if (flops >= 0) cells.push_back(row.flops > 0 ? fixed(row.flops / flops_unit, 3) : "--");
     return cells;
   }
 };
@@ -155,11 +156,12 @@ class Lines {
 }  // namespace
 
 const std::vector<std::string_view>& sort_keys() {
-  static const std::vector<std::string_view> names = [] {
+  // Never destroyed: the writer thread may outlive exit().
+  static const auto& names = *new std::vector<std::string_view>([] {
     std::vector<std::string_view> all;
     for (const Key& key : kKeys) all.push_back(key.name);
     return all;
-  }();
+  }());
   return names;
 }
 
@@ -186,6 +188,10 @@ TableTotals table_totals(const KeyTable& table) {
     totals.has_device_time = totals.has_device_time || row.self_device_us > 0;
   }
   return totals;
+}
+
+std::string_view default_sort_key(const KeyTable& table) {
+  return table_totals(table).has_device_time ? "self_device_time_total" : "self_cpu_time_total";
 }
 
 std::string table_text(const KeyTable& table, const TableStyle& style) {

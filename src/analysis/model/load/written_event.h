@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profshim/trace/events.h"
+#include "profshim/trace/reader.h"
+
+namespace profshim::analysis_detail {
+
+/// Turns an event that is written into the one that a reader of the file gets, for TimelineBuilder: it has no flows and
+/// no metadata events.
+class WrittenEvent {
+ public:
+  /// Views into `event` and this object, until the next call.
+  const ReadEvent& read(const TraceEvent& event, std::int64_t begin_ns, std::int64_t duration_ns);
+
+ private:
+  std::string_view shown(std::string_view text);
+  JsonValue shown(const Arg& arg);
+
+  ReadEvent event_;
+  std::vector<JsonValue> args_;
+  std::deque<std::string> cleaned_;  // texts that were not UTF-8
+};
+
+}  // namespace profshim::analysis_detail

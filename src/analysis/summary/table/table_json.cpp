@@ -1,0 +1,52 @@
+#include "profshim/analysis/summary.h"
+#include "profshim/json/writer.h"
+
+namespace profshim {
+namespace {
+
+constexpr int kDecimals = 3;  // microseconds with nanosecond digits
+
+void write_row(JsonWriter& json, const KeyRow& row) {
+  const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };
+  json.open_object().member("name", row.name).member("node_id", row.node_id).member("device", row.on_device);
+  json.member("user_annotation", row.annotation).member("asynchronous", row.asynchronous).member("calls", row.calls);
+  number("self_cpu_us", row.self_cpu_us);
+  number("cpu_total_us", row.cpu_total_us);
+  number("self_device_us", row.self_device_us);
+  number("device_total_us", row.device_total_us);
+  number("cpu_bytes", row.cpu_bytes);
+  number("self_cpu_bytes", row.self_cpu_bytes);
+  number("device_bytes", row.device_bytes);
+  number("self_device_bytes", row.self_device_bytes);
+  number("flops", row.flops);
+  if (!row.input_shapes.empty()) json.key("input_shapes").raw(row.input_shapes);
+  json.close_object();
+}
+
+}  // namespace
+
+std::string table_json(const KeyTable& table, const TableStyle& style, const std::vector<std::string>& files) {
+  const TableTotals totals = table_totals(table);
+  JsonWriter json;
+  const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };
+  json.open_object().list("files", files).line(1);
+  number("self_cpu_time_total_us", totals.self_cpu_us);
+  number("self_device_time_total_us", totals.self_device_us);
+  json.line(1).key("devices").open_list();
+  for (const DeviceUse& use : table.devices) {
+    if (!use.any) continue;
+    json.open_object().member("node_id", use.node_id);
+    number("busy_us", use.busy_us);
+    number("communication_us", use.communication_us);
+    number("exposed_communication_us", use.exposed_us);
+    json.close_object();
+  }
+  json.close_list().line(1).key("dropped_events");
+  table.drops_known ? json.value(table.dropped_events) : json.null();
+  json.member("incomplete_files", table.incomplete_files).member("truncated", table.truncated);
+  json.list("warnings", table.warnings).line(1).key("rows").open_list();
+  for (const KeyRow* row : table_rows(table, style)) write_row(json.line(2), *row);
+  return json.close_list().close_object().text() + "\n";
+}
+
+}  // namespace profshim

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "profshim/analysis/written_trace.h"
+#include "profshim/output/publish.h"
+
+namespace profshim::output {
+
+/// The answers about a window that the spec asks for: [summary], and the export of key_averages. Used by the thread
+/// that writes the trace.
+class WindowAnswers {
+ public:
+  WindowAnswers(const Spec& spec, const PublishOptions& options);
+
+  /// Of the trace; null if nothing is asked for.
+  TraceObserver* observer() { return trace_ ? &trace_->observer() : nullptr; }
+  /// Call once the trace has its name. Writes the files and notes them in `window`.
+  void write(int rank, ManifestWindow& window);
+
+ private:
+  std::string json(const ManifestWindow& window);
+  void write_tables(ManifestWindow& window, const KeyTable& table);
+  std::string write_file(const std::string& name, const std::string& text, bool recovered);
+  std::string printed(const ManifestWindow& window, const KeyTable& table) const;
+
+  const Spec& spec_;
+  const PublishOptions& options_;
+  std::optional<WrittenTrace> trace_;
+};
+
+}  // namespace profshim::output
