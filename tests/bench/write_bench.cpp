@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "profshim/analysis/written_trace.h"
 #include "profshim/trace/writer.h"
 
 namespace {
@@ -85,6 +86,44 @@ void measure(const char* what, std::int64_t events, ByteSink& sink, const std::u
   std::printf("\n");
 }
 
+/// The answers of [summary] while a trace is written, as a multiple of writing it, and of the time in which `profshim
+/// summary` reads the file.
+void measure_summary(std::int64_t events, const std::string& path) {
+  TraceHeader header;
+  header.base_time_ns = 1790857026000000000;
+  header.rank.rank = 0;
+  ViewChoice choice;
+  choice.kernels = choice.steps = choice.comms = true;
+  const auto cpu_of = [](auto work) {
+    const double start = cpu_seconds();
+    work();
+    return cpu_seconds() - start;
+  };
+  NullSink null;
+  const auto write = [&](ByteSink& sink, TraceObserver* observer) {
+    TraceWriter writer(sink, header, nullptr, observer);
+    write_events(writer, events);
+    writer.finish();
+  };
+  const double plain = cpu_of([&] { write(null, nullptr); });
+  WrittenTrace trace(~std::uint64_t{0});
+  const double views = cpu_of([&] {
+    write(null, &trace.observer());
+    if (!trace.why_not().empty() || trace.views(choice).views.size() != 3) std::printf("FAILED\n");
+  });
+  const double table = cpu_of([&] { trace.key_averages(); });
+  AtomicFile file;
+  if (!file.open(path)) return;
+  write(*file_sink(file), nullptr);
+  if (!file.publish(AtomicFile::Existing::kReplace)) return;
+  const double reading = cpu_of([&] { make_views({path}, choice); });
+  std::remove(path.c_str());
+  std::printf(
+      "views of [summary]: %.0f ns/event, %.2f of writing, %.2f of profshim summary; summary.table: %.0f more\n",
+      (views - plain) / static_cast<double>(events) * 1e9, (views - plain) / plain, (views - plain) / reading,
+      table / static_cast<double>(events) * 1e9);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -105,5 +144,6 @@ int main(int argc, char** argv) {
     const auto sink = gzip_sink(std::make_unique<CountingSink>(file_sink(file), packed), 1, threads);
     measure(("gzip level 1, threads " + std::to_string(threads)).c_str(), events, *sink, &packed);
   }
+  measure_summary(events / 4, path);
   return 0;
 }
