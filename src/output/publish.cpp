@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "export_name.h"
+#include "output/summary/export_name.h"
 #include "output/summary/window_answers.h"
 #include "overhead.h"
 #include "profshim/base/size_text.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <exception>
 
-#include "output/export_name.h"
+#include "export_name.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/json/writer.h"
 #include "summary_file.h"

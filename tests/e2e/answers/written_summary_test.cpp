@@ -1,5 +1,5 @@
 // [summary] and the export of key_averages: answers that the library writes beside a trace.
-#include "e2e/support/written_summary.h"
+#include "e2e/support/answers/written_summary.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
-#include "e2e/support/written_summary.h"
+#include "e2e/support/answers/written_summary.h"
 #include "profshim/base/clock.h"
 
 namespace profshim::e2e {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "answers/written_summary.h"
 #include "built_programs.h"
 #include "scratch_folder.h"
 #include "seen_trace.h"
-#include "written_summary.h"
 
 namespace profshim::e2e {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
-#include "run_under_shim.h"
-#include "scratch_folder.h"
-#include "seen_trace.h"
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

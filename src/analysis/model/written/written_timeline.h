@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "analysis/model/load/timeline_builder.h"
-#include "analysis/model/load/written_event.h"
+#include "analysis/model/timeline.h"
 #include "profshim/trace/writer.h"
-#include "timeline.h"
+#include "written_event.h"
 
 namespace profshim::analysis_detail {
 
