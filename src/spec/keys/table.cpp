@@ -88,6 +88,7 @@ std::vector<KeyRow> process_keys() {
                            "role of this process in the job, for names, traces and ranks.select; empty = the class of "
                            "an actor of Ray"),
                        "PROFSHIM_ROLE"),
+      follow_fork_row(),
   };
 }
 
