@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "output/summary/export_name.h"
-#include "output/summary/window_answers.h"
+#include "output/exports/export_file.h"
+#include "output/exports/window_answers.h"
 #include "overhead.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
@@ -49,26 +49,6 @@ NameValues values_of(const Spec& spec, const spool::View& view, const kineto::Wi
   v.epoch = w.epoch;
   v.time_ns = realtime_ns();
   return v;
-}
-
-AtomicFile::Existing existing(const Spec& spec) {
-  return spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace
-                                                  : AtomicFile::Existing::kKeepExisting;
-}
-
-// Returns the file's name, "" without stacks, or "failed: " and the reason.
-std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptions& options, const std::string& trace,
-                         const Spec& spec) {
-  if (!builder.has_stacks()) return {};
-  const std::string name = export_name(trace, ".stacks.txt");
-  AtomicFile file;
-  if (file.open(options.folder, name, options.folder_fd)) {
-    const std::unique_ptr<ByteSink> sink = file_sink(file);
-    const bool whole = builder.write_stacks(*sink);
-    if (sink->close() && whole && file.publish(existing(spec))) return name;
-    if (options.recovered && file.error() == EEXIST) return name;
-  }
-  return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
 }
 
 /// Fails once `stop` returns true: traces of dead processes must not delay the end of the job.
@@ -136,6 +116,11 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
 
 }  // namespace
 
+AtomicFile::Existing existing(const Spec& spec) {
+  return spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace
+                                                  : AtomicFile::Existing::kKeepExisting;
+}
+
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
   struct statvfs s {};
   if (statvfs(folder.c_str(), &s) != 0) return true;  // the write itself fails without space
@@ -191,7 +176,10 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     return result;
   }
   const int error = write_under_free_name(builder, w, name, gzip || named_gz, spec, options, trace_options, result);
-  if (error == 0 && spec.output.stacks) result.stacks = write_stacks(builder, options, result.file, spec);
+  if (error == 0 && spec.output.stacks && builder.has_stacks()) {
+    result.stacks = write_export(spec, options, result.file, ".stacks.txt",
+                                 [&](ByteSink& sink) { return builder.write_stacks(sink); });
+  }
   if (error == 0) answers.write(view.header().rank, result);
   result.events = summary.events;
   result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);

@@ -3,11 +3,15 @@
 #include <functional>
 #include <mutex>
 
+#include "profshim/base/atomic_file.h"
 #include "profshim/output/manifest.h"
 #include "profshim/spec.h"
 #include "profshim/window_trace.h"
 
 namespace profshim::output {
+
+/// Tells if a new file replaces one of its name (output.overwrite).
+AtomicFile::Existing existing(const Spec& spec);
 
 /// True if `folder` has `wanted` bytes free (limits.disk_free), or if that is unknown. May block on the file system.
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes);

@@ -15,7 +15,7 @@
 
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
-#include "output/summary/summary_file.h"
+#include "output/exports/summary_file.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"

@@ -1,4 +1,4 @@
-#include "output/summary/summary_file.h"
+#include "output/exports/summary_file.h"
 
 #include <gtest/gtest.h>
 

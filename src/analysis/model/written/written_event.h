@@ -11,8 +11,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Turns an event that is written into the one that a reader of the file gets, for TimelineBuilder: it has no flows and
-/// no metadata events.
+/// Gives TimelineBuilder an event as a reader of the file gets it. Flows and metadata events are not supported.
 class WrittenEvent {
  public:
   /// Views into `event` and this object, until the next call.

@@ -15,20 +15,23 @@ class WindowAnswers {
  public:
   WindowAnswers(const Spec& spec, const PublishOptions& options);
 
-  /// Of the trace; null if nothing is asked for.
+  /// Watches the trace while it is written; null if nothing is asked for.
   TraceObserver* observer() { return trace_ ? &trace_->observer() : nullptr; }
   /// Call once the trace has its name. Writes the files and notes them in `window`.
   void write(int rank, ManifestWindow& window);
 
  private:
+  std::string why_not();
+  const KeyTable& table();
   std::string json(const ManifestWindow& window);
-  void write_tables(ManifestWindow& window, const KeyTable& table);
-  std::string write_file(const std::string& name, const std::string& text, bool recovered);
-  std::string printed(const ManifestWindow& window, const KeyTable& table) const;
+  void write_summary(int rank, ManifestWindow& window);
+  void write_tables(ManifestWindow& window);
+  std::string printed(const ManifestWindow& window);
 
   const Spec& spec_;
   const PublishOptions& options_;
   std::optional<WrittenTrace> trace_;
+  std::optional<KeyTable> table_;
 };
 
 }  // namespace profshim::output
