@@ -18,6 +18,15 @@ GpuRun launch_loop(const std::string& capture) {
   return run_gpu(job);
 }
 
+/// Fifty steps of Open MPI, with traces in scratch / "traces". `capture`: keys of [capture].
+void record_mpi(const ScratchFolder& scratch, int ranks, const std::string& capture) {
+  Job job = mpirun(Mpi::kOpenMpi, ranks, {built("tests/apps/openmpi/allreduce_loop"), "50"});
+  job.environment.emplace_back(
+      "PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") + "[capture]\n" + capture));
+  const Outcome outcome = run(job);
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+}
+
 std::size_t flows(const SeenTrace& trace) {
   return static_cast<std::size_t>(
       std::count_if(trace.events.begin(), trace.events.end(), [](const SeenEvent& e) { return e.phase == "s"; }));
@@ -42,12 +51,8 @@ TEST(EventsLeftOut, KernelsGoWithTheirArrowsAndAreCounted) {
 
 TEST(EventsLeftOut, SummaryAndReportSayThatSumsLackThem) {
   const ScratchFolder scratch;
-  Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps/openmpi/allreduce_loop"), "50"});
   const std::string folder = scratch / "traces";
-  job.environment.emplace_back(
-      "PROFSHIM_SPEC",
-      scratch.write("spec.toml", record_all_spec(folder) + "[capture]\nexclude = [\"MPI_Allreduce\"]\n"));
-  run(job);
+  record_mpi(scratch, 1, "exclude = [\"MPI_Allreduce\"]\n");
 
   const Outcome summary = profshim({"summary", folder});
   EXPECT_NE(summary.err.find("50 events are left out by the spec"), std::string::npos) << summary.err;
@@ -59,16 +64,11 @@ TEST(EventsLeftOut, SummaryAndReportSayThatSumsLackThem) {
 
 TEST(EventsLeftOut, ToolsReadTheRest) {
   const ScratchFolder scratch;
-  Job job = mpirun(Mpi::kOpenMpi, 2, {built("tests/apps/openmpi/allreduce_loop"), "50"});
   const std::string folder = scratch / "traces";
-  job.environment.emplace_back(
-      "PROFSHIM_SPEC",
-      scratch.write("spec.toml", record_all_spec(folder) + "[capture]\nexclude = [\"MPI_Init*\"]\nmin_us = 1000000\n"));
-  const Outcome outcome = run(job);
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  record_mpi(scratch, 2, "exclude = [\"MPI_Init*\"]\nmin_us = 1000000\n");
 
   const auto traces = read_folder(folder);
-  ASSERT_EQ(traces.size(), 2u) << outcome.err;
+  ASSERT_EQ(traces.size(), 2u);
   for (const SeenTrace& trace : traces) {
     EXPECT_EQ(trace.calls("MPI_Allreduce").size(), 50u) << "merge needs them";
     EXPECT_EQ(trace.calls("MPI_Init").size(), 0u);
