@@ -38,7 +38,8 @@ LIST
 # spec and variables of file names. baseline.cpp: baseline files. rank_text.cpp, header_checks.cpp: HTA's search
 # pattern. cli: the tool's own JSON. columns_*: Parquet columns. gpu_checks.cpp: parts of names of kernels and copies.
 # cell_text.cpp: a unit. report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its script.
-# write_recovered_traces.cpp, writer.cpp: states in a manifest. output/exports, table_json.cpp: summaries as JSON. elf, base: no traces there.
+# write_recovered_traces.cpp, writer.cpp: states in a manifest. output/exports, table_json.cpp: summaries as JSON. elf,
+# base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields
 find include inject src -name '*.cpp' -o -name '*.h' | sort | xargs awk -v others="$(other_meaning)" '

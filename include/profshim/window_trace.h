@@ -37,7 +37,7 @@ struct WindowTraceOptions {
   double stall_us = -1;          // of the job in session::step_boundary(); < 0: unknown
   std::optional<CpuUse> cpu;
   EventRules rules = {};
-  TraceObserver* observer = nullptr;                 // of the events of the trace; must outlive the builder
+  TraceObserver* observer = nullptr;                 // sees the events of the trace; must outlive the builder
   std::uint64_t memory_entries = ~std::uint64_t{0};  // most kTorchMemory events to show
   // For sample_size(): uses only these runs, and events since `since`.
   std::optional<std::vector<spool::Run>> only;

@@ -72,7 +72,7 @@ class TraceObserver {
 /// bytes: those that are not UTF-8 become U+FFFD.
 class TraceWriter {
  public:
-  /// `filter`: null = all events are written. `observer`: of the events that are written; may be null.
+  /// `filter`: null = all events are written. `observer`: sees the events that are written; may be null.
   TraceWriter(ByteSink& sink, const TraceHeader& header, EventFilter* filter = nullptr,
               TraceObserver* observer = nullptr);
   ~TraceWriter();

@@ -5,7 +5,7 @@
 namespace profshim::output {
 
 /// Adds a window to summary-rank{rank}.json. Its text grows up to 16 MiB: then the oldest windows go, and are counted.
-/// `file`: of the trace, which an earlier entry of the same name gives way to. `answers`: members of the entry, as
+/// The entry replaces an earlier one of the same `file`, the name of the trace. `answers`: members of the entry, as
 /// JSON. Returns 0 or an errno.
 int add_to_summary(const std::string& folder, int folder_fd, int rank, const std::string& file,
                    const std::string& answers);

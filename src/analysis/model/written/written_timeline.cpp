@@ -8,7 +8,8 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr const char* kNoMemory = "memory ran out";
+constexpr std::string_view kNoMemory = "memory ran out";
+static_assert(kNoMemory.size() <= 15);  // a std::string of it allocates nothing
 
 bool makes_timeline(const TraceEvent& event) {
   return event.phase == schema::phase::kSlice || event.phase == schema::phase::kInstant ||
@@ -17,12 +18,12 @@ bool makes_timeline(const TraceEvent& event) {
 
 }  // namespace
 
-void WrittenTimeline::give_up(const char* why) noexcept {
+void WrittenTimeline::give_up(std::string_view why) noexcept {
   builder_.reset();
   try {
     why_not_ = why;
   } catch (const std::bad_alloc&) {
-    why_not_.clear();
+    why_not_ = kNoMemory;
   }
 }
 

@@ -27,7 +27,7 @@ class WrittenTimeline : public TraceObserver {
   const std::string& why_not() const { return why_not_; }
 
  private:
-  void give_up(const char* why) noexcept;
+  void give_up(std::string_view why) noexcept;
   Timeline finish();
 
   const std::uint64_t most_events_;
