@@ -57,6 +57,8 @@ struct WindowOfPhase {
 spool::Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& of = {});
 /// Idempotent and thread-safe: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
+/// Events from `since` on are kept to find the steps: see SpoolHeader::search. 0 = no longer. One thread at a time.
+void keep_for_search(Ticks since);
 /// Stores a step boundary. Returns how many were stored before.
 std::uint64_t add_mark(const spool::StepMark& mark);
 /// Takes a lock: not for hooks.

@@ -107,6 +107,11 @@ std::string problems_json(const WindowEvents& window) {
   };
   json.open_list();
   for (const Definitions::Problem& p : window.definitions.problems()) add(p.source, p.sentence);
+  if (window.is_of_search()) {
+    add(ours::steps::kKey,
+        "the process was killed before its steps were found: this trace has none, and holds all that was recorded; "
+        "profshim explain --steps TRACE names the loop in it, if there is one");
+  }
   if (const std::string lost = threads_lost_sentence(window.view.header()); !lost.empty()) add("threads", lost);
   return json.close_list().text();
 }

@@ -119,7 +119,7 @@ bool WindowEvents::is_unwanted(const Event& e) const {
   if (is_range && !steps.empty() && view.string(e.name).starts_with(schema::name::kStepStart)) return true;
   const spool::SpoolHeader& h = view.header();
   return (h.unwanted_layers >> static_cast<unsigned>(hook_layer(e.hook)) & 1) != 0 &&
-         e.begin < h.searched_until.load(std::memory_order_relaxed);
+         (is_of_search() || e.begin < h.searched_until.load(std::memory_order_relaxed));
 }
 
 void WindowEvents::gather_run(const spool::Run& run, Ticks until) {

@@ -42,6 +42,9 @@ class WindowEvents {
   Ticks last_end() const;
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
+  /// True for the events of a killed process whose steps were not found: see SpoolHeader::search.
+  bool is_of_search() const { return &window == &view.header().search; }
+
   const spool::View& view;
   const spool::Window& window;
   Ticks begin, end = 0;

@@ -23,7 +23,7 @@ constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
 NameValues values_of(const Spec& spec, const spool::View& view, const kineto::WindowSummary& summary,
-                     std::uint64_t number) {
+                     const spool::Window& w) {
   const spool::SpoolHeader& h = view.header();
   NameValues v;
   v.rank.rank = h.rank;
@@ -39,13 +39,12 @@ NameValues values_of(const Spec& spec, const spool::View& view, const kineto::Wi
   const bool has_steps = summary.first_step <= summary.last_step;
   v.first_step = has_steps ? summary.first_step : 0;
   v.last_step = has_steps ? summary.last_step : 0;
-  const spool::Window& w = view.window(number);
   if (!summary.phase.empty()) {
     v.phase = summary.phase;
     v.occurrence = summary.occurrence;
     v.first_step = v.last_step = w.step != kNoStepNumber ? w.step : summary.occurrence;
   }
-  v.window = static_cast<std::int64_t>(number);
+  v.window = static_cast<std::int64_t>(w.number);
   v.epoch = w.epoch;
   v.time_ns = realtime_ns();
   return v;
@@ -131,9 +130,9 @@ bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t
 ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
                               const PublishOptions& options) {
   ManifestWindow result;
-  result.window = static_cast<std::int64_t>(number);
   result.recovered = options.recovered;
   const spool::Window& w = view.window(number);
+  result.window = static_cast<std::int64_t>(w.number);
 
   kineto::WindowTraceOptions trace_options;
   trace_options.recovered = options.recovered;
@@ -166,7 +165,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
       spec.output.gzip == Gzip::kYes ||
       (spec.output.gzip == Gzip::kAuto && summary.calls + summary.memory + summary.device >= kGzipFromCalls);
   std::string added;
-  std::string name = trace_file_name(spec, values_of(spec, view, summary, number), added);
+  std::string name = trace_file_name(spec, values_of(spec, view, summary, w), added);
   const bool named_gz = name.ends_with(".gz");
   if (gzip && !named_gz) name += ".gz";
   std::uint64_t free_bytes = 0;

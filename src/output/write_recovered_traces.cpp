@@ -19,16 +19,27 @@ Recovery::Recovery(const spool::View& view, const OpenFolder& folder, std::strin
 }
 
 RecoverOutcome Recovery::run() {
-  const std::uint64_t opened = view_.header().windows.load(std::memory_order_acquire);
-  for (std::uint64_t n = opened > spool::kMaxWindows ? opened - spool::kMaxWindows : 0; n < opened; ++n) {
-    const spool::WindowState state = view_.window(n).state.load(std::memory_order_acquire);
-    if (state != spool::WindowState::kOpen && state != spool::WindowState::kClosed) continue;
+  for (const std::uint64_t number : unwritten()) {
     if (options_.give_up && options_.give_up()) failed_ = true;
-    if (!failed_ && !is_done(n)) publish(n);
+    if (!failed_ && !is_done(view_.window(number).number)) publish(number);
   }
   save_manifest();
   if (failed_) return RecoverOutcome::kFailed;
   return written_ > 0 ? RecoverOutcome::kRecovered : RecoverOutcome::kNothing;
+}
+
+std::vector<std::uint64_t> Recovery::unwritten() const {
+  const auto state_of = [this](std::uint64_t number) {
+    return view_.window(number).state.load(std::memory_order_acquire);
+  };
+  const std::uint64_t opened = view_.header().windows.load(std::memory_order_acquire);
+  std::vector<std::uint64_t> numbers;
+  for (std::uint64_t n = opened > spool::kMaxWindows ? opened - spool::kMaxWindows : 0; n < opened; ++n) {
+    if (state_of(n) == spool::WindowState::kOpen || state_of(n) == spool::WindowState::kClosed) numbers.push_back(n);
+  }
+  const bool searched = opened == 0 && state_of(spool::kSearchWindow) == spool::WindowState::kOpen;
+  if (searched) numbers.push_back(spool::kSearchWindow);
+  return numbers;
 }
 
 void Recovery::load_spec() {

@@ -16,6 +16,7 @@ class Recovery {
   RecoverOutcome run();
 
  private:
+  std::vector<std::uint64_t> unwritten() const;
   void load_spec();
   void load_manifest();
   void save_manifest();

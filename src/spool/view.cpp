@@ -132,6 +132,7 @@ Run View::run_at(std::uint32_t chunk, std::uint32_t slot) const {
 }
 
 const Window& View::window(std::uint64_t number) const {
+  if (number == kSearchWindow) return header_->search;
   return reinterpret_cast<const Window*>(data_ + header_->windows_at)[number % kMaxWindows];
 }
 

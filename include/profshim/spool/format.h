@@ -16,7 +16,7 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 9;
+inline constexpr std::uint32_t kFormatVersion = 10;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -126,6 +126,8 @@ struct Window {
 };
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;
+/// The number of SpoolHeader::search for View::window().
+inline constexpr std::uint64_t kSearchWindow = ~0ull;
 
 enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in
 /// The block of one thread. Only this thread writes the first cache line, millions of times a second.
@@ -201,6 +203,7 @@ struct SpoolHeader {
   StringId step_confidence;       // of steps that were found; 0 = the spec names them
   std::uint32_t unwanted_layers;  // bits by Layer: recorded until searched_until, to find the steps only
   std::atomic<Ticks> searched_until;
+  Window search;  // kOpen while events are kept to find the steps: all that a killed process leaves that has no window
   std::uint32_t markers_end_steps;      // 1 = step 0 begins before the first marker, and is incomplete
   std::atomic<std::uint32_t> finished;  // 1 = nothing to recover
   StringId process;                     // ProcessIdentity as text

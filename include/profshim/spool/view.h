@@ -59,7 +59,7 @@ class View {
   /// only numbers from slot_of().
   const Event& slot(std::uint32_t number) const { return slots()[number]; }
   std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
-  const Window& window(std::uint64_t number) const;  // entry number % kMaxWindows
+  const Window& window(std::uint64_t number) const;  // entry number % kMaxWindows, or kSearchWindow
   const Event& pending(std::uint32_t i) const;
   std::vector<StepMark> marks(std::uint64_t first, std::uint64_t end) const;
   std::vector<Anchor> anchors() const;

@@ -83,6 +83,19 @@ void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd
   w.state.store(WindowState::kClosed, std::memory_order_release);
 }
 
+void keep_for_search(Ticks since) {
+  SpoolHeader& h = *state.header;
+  Window& w = h.search;
+  w.state.store(WindowState::kFree, std::memory_order_release);
+  if (since == 0) return;
+  w.begin = since;
+  w.first_mark = spool::kNoMark;
+  w.dropped_before = dropped();
+  w.threadless_before = spool::threadless_events(h);
+  w.step = kNoStepNumber;
+  w.state.store(WindowState::kOpen, std::memory_order_release);
+}
+
 std::uint64_t add_mark(const spool::StepMark& mark) {
   SpoolHeader& h = *state.header;
   detail::last_boundary.store(mark.ticks, std::memory_order_relaxed);

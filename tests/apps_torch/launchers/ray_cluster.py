@@ -5,7 +5,6 @@ usage: ray_cluster.py LIBRARY FOLDER
 import os
 import socket
 import sys
-import time
 
 import ray
 import torch
@@ -60,8 +59,6 @@ def main():
     others += [Trial.remote() for _ in range(3)]
     ray.get([trainer.run.remote(rank, port) for rank, trainer in enumerate(trainers)] +
             [other.run.remote() for other in others])
-    # Ray then kills the actors. A loop of milliseconds is not yet found by then on a busy machine.
-    time.sleep(5)
     ray.shutdown()
 
 

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <random>
 
+#include "e2e/support/answers/written_summary.h"
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
-#include "e2e/support/answers/written_summary.h"
 #include "profshim/base/clock.h"
 
 namespace profshim::e2e {
@@ -159,6 +159,27 @@ TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
     EXPECT_LE(killed.at_ns - last_end_ns(traces[0]), 1000000000) << "the last second is missing";
     EXPECT_EQ(profshim({"verify", traces[0].path}).ending(), "exit 0");
   }
+}
+
+// A loop of collectives counts once it has lasted for 2 s. This job is killed earlier.
+TEST(Kill, BeforeTheStepsAreFoundLeavesATrace) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch / "traces";
+  const std::string spec = "version = 1\n[ranks]\nselect = \"all\"\n[output]\nfolder = \"";
+  kill_after(endless_job(scratch, spec + folder + "\"\n", 20'000), 700'000, folder);
+
+  const Outcome recover = profshim({"recover", folder});
+
+  ASSERT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
+  const auto traces = read_folder(folder);
+  ASSERT_EQ(traces.size(), 1u) << recover.out;
+  EXPECT_EQ(traces[0].property("complete"), "false");
+  EXPECT_GT(traces[0].calls("MPI_Allreduce").size(), 10u);
+  EXPECT_NE(traces[0].property("problems").find("before its steps were found"), std::string::npos);
+  EXPECT_EQ(profshim({"verify", traces[0].path}).ending(), "exit 0");
+  const Outcome steps = profshim({"explain", "--steps", traces[0].path});
+  EXPECT_NE(steps.out.find("MPI_Allreduce"), std::string::npos) << steps.out << steps.err;
+  EXPECT_NE(profshim({"recover", folder}).out.find("nothing to recover"), std::string::npos);
 }
 
 // As in a cluster of Ray, where each group of processes has a run folder.

@@ -156,7 +156,7 @@ TEST(RayCluster, ReportShowsTheGroupsOfActorsApart) {
   ASSERT_EQ(outcome.ending(), "exit 0") << outcome.err;
 
   // Ray kills an actor 100 ms after SIGTERM (RAY_kill_worker_timeout_milliseconds), on a busy machine before its trace
-  // is written.
+  // is written or its steps are found.
   const Outcome recovered = profshim({"recover", traces});
   const Outcome made = profshim({"report", traces, "-o", scratch / "report.html"});
 

@@ -34,12 +34,18 @@ std::uint32_t only_searched(const Spec& spec) {
   return (recorder::kMpi | recorder::kNccl | recorder::kNvtx | recorder::kTorch) & ~mode_bits(spec);
 }
 
+/// 0 = keeps none.
+void keep_from(State& s, Ticks since) {
+  s.kept_from.store(since);
+  recorder::keep_for_search(s.records_steps ? since : 0);
+}
+
 }  // namespace
 
 void stop_keeping(State& s) {
   recorder::set_mode(0, only_searched(s.spec));
   recorder::header().searched_until.store(ticks());
-  s.kept_from.store(0);
+  keep_from(s, 0);
 }
 
 bool wants_look_for_steps(const State& s) { return s.finder != nullptr && live() != nullptr && s.finder->wants_look(); }
@@ -60,7 +66,7 @@ void StepFinder::begin() {
   events_before_ = events;
   events_looked_at_ = events;
   next_look_ns_ = 0;
-  s_.kept_from.store(ticks());
+  keep_from(s_, ticks());
   s_.search.store(Search::kRunning);
   s_.steps_want.store(true);
   recorder::set_mode(recorder::kArmed | only_searched(s_.spec), 0);
@@ -192,7 +198,7 @@ void StepFinder::save_without_steps() {
 void StepFinder::lose_events() {
   if (s_.search.load() == Search::kOver) return;
   keeps_all_.store(false);
-  s_.kept_from.store(ticks());
+  keep_from(s_, ticks());
 }
 
 void StepFinder::finish() {
