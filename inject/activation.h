@@ -2,16 +2,18 @@
 
 #include "profshim/base/clock.h"
 #include "profshim/base/rank.h"
+#include "profshim/session.h"
 
 namespace profshim::inject {
 
 /// Call when the rank is known: starts the session and the parts that depend on the spec. Does nothing if an ancestor
-/// process records. `began`: time before the call that told the rank; 0 = now. Call on a job thread.
-void activate(const Rank& rank, Ticks began);
+/// process records. If process.require_any does not name `use` or an earlier use, only remembers the rank for a later
+/// call. `began`: time before the call that told the rank; 0 = now. Call on a job thread.
+void activate(session::Use use, const Rank& rank, Ticks began);
 
 /// As activate(), for a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI_Init will tell
 /// the rank later, otherwise assumes a job of one rank.
-bool activate_by_environment(Rank rank);
+bool activate_by_environment(session::Use use, Rank rank);
 
 /// Call when this process begins to wait for its rank: makes parent_waits() true in later children, which may be the
 /// ranks.

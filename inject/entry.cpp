@@ -164,11 +164,22 @@ __attribute__((constructor)) void on_load() {
   for (;;) syscall(SYS_exit_group, status);
 }
 
+/// The rank of a process that has not used a library of process.require_any yet. Replaced ranks are not freed: another
+/// thread may read them.
+constinit std::atomic<const Rank*> told_rank{nullptr};
+
+void remember(session::Use use, const Rank& rank) {
+  const bool is_better = use == session::Use::kMpi || told_rank.load(std::memory_order_relaxed) == nullptr;
+  if (rank.rank >= 0 && is_better) told_rank.store(new Rank(rank), std::memory_order_release);
+}
+
 }  // namespace
 
-void activate(const Rank& rank, Ticks began) {
+void activate(session::Use use, const Rank& rank, Ticks began) {
   if (an_ancestor_records || !session::requested()) return;
-  session::activate(rank, began);
+  if (!session::note_use(use)) return remember(use, rank);
+  const Rank* const told = use == session::Use::kMpi ? nullptr : told_rank.load(std::memory_order_acquire);
+  session::activate(told != nullptr ? *told : rank, began);
   const Spec* const spec = session::spec();
   if (spec == nullptr) return;
   std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%d", static_cast<int>(getpid()));
@@ -185,8 +196,9 @@ void note_waiting() {
 
 bool parent_waits() { return an_ancestor_waits; }
 
-bool activate_by_environment(Rank rank) {
-  if (rank.rank < 0) {
+bool activate_by_environment(session::Use use, Rank rank) {
+  const bool is_told = rank.rank >= 0 || told_rank.load(std::memory_order_relaxed) != nullptr;
+  if (!is_told && session::note_use(use)) {
     if (pending_mpi() != nullptr) return false;
     rank.rank = 0;
     rank.world_size = 1;
@@ -194,7 +206,7 @@ bool activate_by_environment(Rank rank) {
     rank.local_world_size = 1;
     rank.source = "single process";
   }
-  activate(rank, 0);
+  activate(use, rank, 0);
   return true;
 }
 

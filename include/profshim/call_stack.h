@@ -1,6 +1,6 @@
 // Takes the stacks of recorded calls, on the job's threads. The spool's string arena holds a stack as: a Header, then
-// Header::python StringIds of Python frames ("file(line): function"), then Header::native return addresses of 8 bytes.
-// Both are innermost first.
+// Header::python StringIds of Python frames ("file(line): function"), then Header::modules StringIds of the classes of
+// PyTorch's modules, then Header::native return addresses of 8 bytes. All are innermost first.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,13 @@
 namespace profshim::call_stack {
 
 struct Header {
-  std::uint16_t python, native;
+  std::uint16_t python, native, modules, reserved;
 };
 /// Most frames of one kind (Python, native). capture.stack_depth has the same bound.
 inline constexpr std::size_t kMostFrames = 256;
-inline constexpr std::size_t kMostBytes = sizeof(Header) + kMostFrames * (sizeof(StringId) + sizeof(std::uint64_t));
+inline constexpr std::size_t kMostModules = 64;
+inline constexpr std::size_t kMostBytes =
+    sizeof(Header) + kMostFrames * (sizeof(StringId) + sizeof(std::uint64_t)) + kMostModules * sizeof(StringId);
 
 /// Reports a problem for each kind of stack (Python, native) that `detail` asks for but that cannot be taken. Returns
 /// false if none can. Then as choose(). Call after recorder::intern() works, once.

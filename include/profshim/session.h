@@ -20,6 +20,12 @@ bool requested();
 /// Returns the patterns of PyTorch ranges that make steps or epochs. Call before activate().
 std::vector<std::string> step_ranges();
 
+/// The libraries of process.require_any, as bits.
+enum class Use : std::uint8_t { kCuda = 1, kNccl = 2, kMpi = 4, kTorch = 8 };
+/// Notes that this process uses a library. Returns true if process.require_any names it or one that was noted earlier.
+/// The first call reads the spec. Call before activate(), on any thread.
+bool note_use(Use use);
+
 /// Call at the first event that tells the rank (such as MPI_Init). Starts the recording if the rank is selected. A
 /// second call does nothing. `began`: begin of the window with steps.source = "none", by ticks() after choose_clock();
 /// 0 = now.

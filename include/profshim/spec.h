@@ -30,6 +30,7 @@ enum class StepSource : std::uint8_t {
 enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
+enum class StacksMetric : std::uint8_t { kAuto, kSelfCpu, kSelfDevice };  // kAuto: devices' if there is any
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 /// Source of the offset between two clocks, for `profshim merge`.
 enum class ClockSync : std::uint8_t {
@@ -96,6 +97,7 @@ struct Detail {
   bool with_flops = false;
   bool with_stack = false;
   bool native_stack = false;
+  bool with_modules = false;
   std::int64_t stack_every = 1;
   std::int64_t stack_depth = 32;
 };
@@ -135,7 +137,7 @@ struct PhaseSpec {
   std::optional<RankExpression> ranks;
   std::optional<Ranges> ticks;  // phase.steps: the schedule counts these instead of occurrences
   struct GivenDetail {
-    std::optional<bool> record_shapes, with_flops, with_stack, native_stack;
+    std::optional<bool> record_shapes, with_flops, with_stack, native_stack, with_modules;
     std::optional<std::int64_t> stack_every, stack_depth;
   };
   GivenSchedule schedule;
@@ -159,6 +161,9 @@ struct Spec : Detail {
   struct {
     std::vector<std::string> match, exclude;
     std::string role;
+    struct {
+      bool cuda = true, nccl = true, mpi = true, torch = true;
+    } require_any;
   } process;
   struct {
     RankExpression select;
@@ -212,6 +217,7 @@ struct Spec : Detail {
     int niceness = 10;
     std::int64_t exit_seconds = 10;
     bool stacks = false, key_averages = false;  // files besides the trace
+    StacksMetric stacks_metric = StacksMetric::kAuto;
     bool arguments = true;
     std::int64_t flush_seconds = kFlushSeconds;  // changes nothing
     std::int64_t traces_to_keep = -1;            // of a rank, and of each of its phases; -1 = all

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profshim/spec.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/writer.h"
 
@@ -73,8 +74,9 @@ class WindowTraceBuilder {
   /// Calls `on_progress`, if any, every few thousand events. Returns false if the sink failed.
   bool write(ByteSink& sink, const std::function<void()>& on_progress);
   bool has_stacks() const;
-  /// As write(), but writes the stacks like torch.profiler's export_stacks(), with self times in microseconds.
-  bool write_stacks(ByteSink& sink);
+  /// As write(), but writes the stacks like torch.profiler's export_stacks(), with self times in microseconds. Not
+  /// kSelfCpu: device time, unless kAuto finds no device activity.
+  bool write_stacks(ByteSink& sink, StacksMetric metric);
 
  private:
   struct Impl;

@@ -36,8 +36,9 @@ void on_cupti_ready() { std::atexit(at_exit); }
 void start_device(const Spec& spec) { device::start(spec, on_cupti_ready); }
 
 void activate_if_ready() {
+  session::note_use(session::Use::kCuda);
   if (torch::is_imported() && torch::waits_for_group()) return;
-  inject::activate_by_environment(rank_from_environment());
+  inject::activate_by_environment(session::Use::kCuda, rank_from_environment());
 }
 
 /// True if this process may only count devices, as torchrun and the helpers of Lightning do, and leave the work to

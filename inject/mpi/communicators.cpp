@@ -8,6 +8,7 @@
 
 #include "handle_cache.h"
 #include "inject/core/handle_table.h"
+#include "lifecycle.h"
 #include "profshim/recorder.h"
 
 namespace profshim::mpi {
@@ -17,6 +18,10 @@ constinit inject::HandleTable<Communicator, 1u << 14> table;
 constinit std::atomic<std::uint32_t> last_id{2};
 constinit HandleCache made_by_members;  // identity -> communicators with it so far
 constinit Handle world_group = 0;
+constinit std::atomic<bool> are_predefined_missing{false};
+/// Part of each identity if the recording began after MPI_Init; else 0. Ranks have not counted the same collectives
+/// then, so it differs between ranks.
+constinit std::atomic<std::uint64_t> rank_salt{0};
 
 constinit Query<int(Handle, int*)> ask_size{"PMPI_Comm_size"}, ask_rank{"PMPI_Comm_rank"},
     ask_remote_size{"PMPI_Comm_remote_size"}, ask_is_inter{"PMPI_Comm_test_inter"};
@@ -110,7 +115,8 @@ struct CommunicatorInfo {
 Communicator* add(Handle handle, const CommunicatorInfo& info) {
   Communicator* const entry = claim(handle);
   if (entry == nullptr) return nullptr;
-  entry->identity = info.identity;
+  const std::uint64_t salt = rank_salt.load(std::memory_order_relaxed);
+  entry->identity = salt == 0 ? info.identity : mix(info.identity, salt);
   entry->id = info.id != 0 ? info.id : last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   entry->parent = info.parent;
   entry->size = info.size;
@@ -123,6 +129,15 @@ Communicator* add(Handle handle, const CommunicatorInfo& info) {
   entry->defined.store(false, std::memory_order_relaxed);
   table.publish(*entry, handle);
   return entry;
+}
+
+void begin_after_initialization() {
+  rank_salt.store(static_cast<std::uint64_t>(ask(ask_rank, abi().world, 0)) + 1);
+  recorder::problem(
+      "mpi",
+      "the recording began after MPI_Init: collectives of several ranks cannot be matched; add \"mpi\" to "
+      "process.require_any");
+  begin_with_world();
 }
 
 StringId origin_text(const char* made, const Communicator* parent) {
@@ -176,6 +191,8 @@ void define(Communicator& comm, Handle handle) {
 
 }  // namespace
 
+void define_predefined_communicators_at_first_call() { are_predefined_missing.store(true); }
+
 void define_predefined_communicators() {
   const Handle world = abi().world;
   if (ask_group.get() == nullptr || ask_group.get()(world, &world_group) != 0) world_group = 0;
@@ -193,6 +210,10 @@ Communicator* communicator_of(Handle comm) {
   Communicator* const known = table.find(comm);
   if (__builtin_expect(known != nullptr, 1)) return known;
   if (is_null(comm)) return nullptr;
+  if (are_predefined_missing.exchange(false)) {
+    begin_after_initialization();
+    if (Communicator* const predefined = table.find(comm)) return predefined;
+  }
   return query_and_add(comm, nullptr, "communicator", 0);
 }
 

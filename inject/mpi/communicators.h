@@ -29,6 +29,8 @@ static_assert(sizeof(Communicator) == 64);
 
 /// Call after detect_abi().
 void define_predefined_communicators();
+/// For a recording that may begin later: the first recorded call on an unknown communicator defines them. Any thread.
+void define_predefined_communicators_at_first_call();
 
 /// Adds an unknown communicator. Null for MPI_COMM_NULL or if the table is full. Any thread.
 Communicator* communicator_of(Handle comm);

@@ -30,17 +30,21 @@ Rank rank_in(Handle comm, bool world) {
 
 bool mpi_was_seen() { return seen.test(std::memory_order_relaxed); }
 
+void begin_with_world() {
+  define_predefined_communicators();
+  session::measure_cost_with(Layer::kMpi, measure_call_cost);
+}
+
 bool activate_rank(const void* session_comm, Ticks began) {
   if (seen.test_and_set(std::memory_order_acq_rel)) return false;
   if (!detect_abi()) return false;
   const bool world = session_comm == nullptr;
-  inject::activate(rank_in(world ? abi().world : handle_at(session_comm), world), began);
-  if ((recorder::mode() & recorder::kActive) == 0) return false;
-  if (world) {
-    define_predefined_communicators();
-    session::measure_cost_with(Layer::kMpi, measure_call_cost);
-  }
-  return true;
+  inject::activate(session::Use::kMpi, rank_in(world ? abi().world : handle_at(session_comm), world), began);
+  const bool records = (recorder::mode() & recorder::kActive) != 0;
+  // A later CUDA call may start the recording (process.require_any), on a thread that may not call MPI.
+  if (world && !records) define_predefined_communicators_at_first_call();
+  if (world && records) begin_with_world();
+  return records;
 }
 
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran) {

@@ -152,7 +152,7 @@ void activate_by_communicator(int rank, int ranks) {
     known.world_size = ranks;
     known.source = "nccl";
   }
-  inject::activate(known, now);
+  inject::activate(session::Use::kNccl, known, now);
   errno = saved_errno;
 }
 

@@ -34,7 +34,7 @@ void at_exit() {
   rusage children{};
   const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
   if (has_no_children && !is_forked_child() && !decided.exchange(true))
-    inject::activate_by_environment(rank_from_environment());
+    inject::activate_by_environment(session::Use::kTorch, rank_from_environment());
 }
 
 /// Must not use a lock: fork() could leave it locked in the child.
@@ -99,12 +99,13 @@ void note_start() {
 
 Activation try_to_activate(const char* range) {
   if (decided.load(std::memory_order_relaxed)) return Activation::kDone;
+  if (!session::note_use(session::Use::kTorch)) return Activation::kRetryAtRange;
   const bool is_no_launcher = computes(range);
   if (waits.load(std::memory_order_relaxed) && !makes_step(range) && !is_no_launcher) return retry();
   const Rank rank = rank_from_environment();
   if (!is_worker(rank)) {
     if (!is_no_launcher && waits_for_step(rank, range)) return retry();
-    if (!inject::activate_by_environment(rank)) return Activation::kRetry;
+    if (!inject::activate_by_environment(session::Use::kTorch, rank)) return Activation::kRetry;
   }
   decided.store(true, std::memory_order_relaxed);
   return Activation::kDone;
@@ -121,7 +122,8 @@ void activate_as_member(int rank, int size) {
   Rank known = rank_from_environment();
   if (known.rank >= 0 && is_worker(known)) return;
   if (known.rank < 0) known = rank_from_program(rank, size, "torch.distributed");
-  if (!decided.exchange(true)) inject::activate(known, 0);
+  if (!session::note_use(session::Use::kTorch) || !decided.exchange(true))
+    inject::activate(session::Use::kTorch, known, 0);
 }
 
 }  // namespace profshim::torch

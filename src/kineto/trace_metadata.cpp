@@ -182,9 +182,10 @@ void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& 
   if (options.stall_us >= 0) out.emplace_back(ours::kStallUs, number(options.stall_us));
   if (options.cpu) out.emplace_back(ours::cpu::kKey, cpu_json(*options.cpu));
   constexpr std::int64_t kAnyStack = spool::kPythonStack | spool::kNativeStack;
-  for (const auto& [key, bits] : {std::pair{schema::top::kRecordShapes, std::int64_t{spool::kShapes}},
-                                  std::pair{schema::top::kWithFlops, std::int64_t{spool::kFlops}},
-                                  std::pair{schema::top::kWithStack, kAnyStack}}) {
+  for (const auto& [key, bits] :
+       {std::pair{schema::top::kRecordShapes, std::int64_t{spool::kShapes}},
+        std::pair{schema::top::kWithFlops, std::int64_t{spool::kFlops}}, std::pair{schema::top::kWithStack, kAnyStack},
+        std::pair{schema::top::kWithModules, std::int64_t{spool::kModules}}}) {
     if ((window.detail & bits) != 0) out.emplace_back(std::string(key), "1");
   }
   for (const Definitions::JsonMember& member : window.definitions.json_members())
@@ -203,7 +204,8 @@ void move_kineto_members(TraceHeader& header) {
   };
   for (const std::string_view key :
        {schema::top::kCuptiVersion, schema::top::kCudaRuntimeVersion, schema::top::kCudaDriverVersion,
-        schema::top::kRecordShapes, schema::top::kWithFlops, schema::top::kWithStack, schema::top::kProfileMemory}) {
+        schema::top::kRecordShapes, schema::top::kWithFlops, schema::top::kWithStack, schema::top::kWithModules,
+        schema::top::kProfileMemory}) {
     move_to(header.members, key);
   }
   // As in PyTorch, only the "nccl" backend has a version. Without a rank there is no distributedInfo.

@@ -70,6 +70,17 @@ void write_window_end(TraceWriter& out, const WindowEvents& window) {
   out.write(e);
 }
 
+DeviceTimes device_times(const DeviceActivity& device) {
+  DeviceTimes times;
+  std::uint32_t hint = 0;
+  for (const auto& [key, stream] : device.streams()) {
+    for (const Event* const activity : stream.activity) {
+      if (const Event* const call = device.call_of(*activity, hint)) times[call] += activity->end - activity->begin;
+    }
+  }
+  return times;
+}
+
 }  // namespace
 
 struct WindowTraceBuilder::Impl {
@@ -146,9 +157,11 @@ bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, TraceObs
   return whole;
 }
 
-bool WindowTraceBuilder::write_stacks(ByteSink& sink) {
+bool WindowTraceBuilder::write_stacks(ByteSink& sink, StacksMetric metric) {
   impl_->name_stacks();
-  FoldedStacks folded(impl_->window.clock.ticks_per_ns());
+  const DeviceTimes device = metric == StacksMetric::kSelfCpu ? DeviceTimes() : device_times(impl_->window.device);
+  const bool of_devices = metric == StacksMetric::kSelfDevice || !device.empty();
+  FoldedStacks folded(impl_->window.clock.ticks_per_ns(), of_devices ? &device : nullptr);
   for (const auto& [tid, thread] : impl_->window.threads) folded.add_thread(thread.events);
   return folded.write(impl_->stacks, sink);
 }

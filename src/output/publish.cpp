@@ -177,7 +177,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   const int error = write_under_free_name(builder, w, name, gzip || named_gz, spec, options, trace_options, result);
   if (error == 0 && spec.output.stacks && builder.has_stacks()) {
     result.stacks = write_export(spec, options, result.file, ".stacks.txt",
-                                 [&](ByteSink& sink) { return builder.write_stacks(sink); });
+                                 [&](ByteSink& sink) { return builder.write_stacks(sink, spec.output.stacks_metric); });
   }
   if (error == 0) answers.write(view.header().rank, result);
   result.events = summary.events;

@@ -9,12 +9,12 @@
 #include <cstring>
 
 #include "end_recording.h"
-#include "launch_environment.h"
-#include "participation.h"
 #include "profshim/base/glob.h"
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/ending_signals.h"
+#include "session/participation/launch_environment.h"
+#include "session/participation/participation.h"
 #include "session/phases/phases.h"
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"

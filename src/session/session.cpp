@@ -13,11 +13,12 @@
 
 #include "begin_recording.h"
 #include "end_recording.h"
-#include "launch_environment.h"
-#include "participation.h"
 #include "profshim/base/command_line.h"
 #include "profshim/base/signal_guard.h"
 #include "profshim/device.h"
+#include "session/participation/launch_environment.h"
+#include "session/participation/participation.h"
+#include "session/participation/uses.h"
 #include "session/phases/detail.h"
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"
@@ -186,6 +187,13 @@ void report_never_activated(const char* library) {
     report_problems(loaded, rank);
     if (!loaded.ok() || !loaded.enabled || !is_process_selected(loaded.spec)) return;
     if (rank.rank >= 0 && !(records(loaded.spec, rank) && is_first_selected(loaded.spec, rank))) return;
+    if (const std::string uses = uses_in_vain(loaded.spec); !uses.empty()) {
+      // A helper of the job, such as a tokenizer, also uses PyTorch.
+      if (rank.rank < 0) return;
+      return log::line(LogLevel::kWarn,
+                       "nothing was recorded: this process used %s, which process.require_any does not name",
+                       uses.c_str());
+    }
     log::line(LogLevel::kWarn,
               "nothing was recorded: %s is loaded, but this process showed neither a rank nor a step before it ended; "
               "to see why, run  profshim doctor -- %s",

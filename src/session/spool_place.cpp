@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "launch_environment.h"
-#include "participation.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/device.h"
+#include "session/participation/launch_environment.h"
+#include "session/participation/participation.h"
 
 namespace profshim::session {
 namespace {

@@ -149,8 +149,9 @@ class Parser {
     if (name == "node") return list(Kind::kNode, rest, rest_at);
     for (const std::string_view group : {"tp", "pp", "dp", "cp"}) {
       if (name == group) {
-        return fail_at(begin, "this version does not know parallel groups such as " + std::string(group) +
-                                  ":; select by rank, local: or node:");
+        return fail_at(begin, std::string(group) +
+                                  ": cannot select: ranks are chosen before the job makes its parallel groups; name "
+                                  "the ranks, such as every:8 for tp:0 of 8, or 0-63/16");
       }
     }
     static const auto& kNames = *new std::vector<std::string_view>{"every", "local", "node", "host", "role"};

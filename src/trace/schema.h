@@ -44,6 +44,7 @@ inline constexpr std::string_view kCudaDriverVersion = "cuda_driver_version";
 inline constexpr std::string_view kRecordShapes = "record_shapes";
 inline constexpr std::string_view kWithFlops = "with_flops";
 inline constexpr std::string_view kWithStack = "with_stack";
+inline constexpr std::string_view kWithModules = "with_modules";
 inline constexpr std::string_view kProfileMemory = "profile_memory";
 }  // namespace top
 
@@ -306,6 +307,7 @@ inline constexpr std::string_view kSeenBy = "seen by";
 inline constexpr std::string_view kSequence = "Seq";
 inline constexpr std::string_view kCallStack = "Call stack";
 inline constexpr std::string_view kNativeStack = "Native stack";
+inline constexpr std::string_view kModuleHierarchy = "Module Hierarchy";
 // MPI. NCCL uses the communicator's keys too.
 inline constexpr std::string_view kComm = "comm";
 inline constexpr std::string_view kCommId = "comm id";

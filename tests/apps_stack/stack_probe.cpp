@@ -35,6 +35,7 @@ extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* sp
   Spec spec;
   spec.with_stack = with_python != 0;
   spec.native_stack = with_native != 0;
+  spec.with_modules = with_python != 0;
   spec.stack_depth = depth;
   answer = call_stack::prepare(spec) ? "" : problems();
   return answer.c_str();
@@ -53,6 +54,22 @@ extern "C" [[gnu::visibility("default")]] const char* probe_take() {
     append(text, recorder::text_of(frame));
   }
   if (header.native > 0) append(text, "native " + std::to_string(header.native));
+  return text.c_str();
+}
+
+extern "C" [[gnu::visibility("default")]] const char* probe_modules() {
+  static thread_local std::string text;
+  text.clear();
+  const std::string_view bytes = recorder::text_of(call_stack::capture());
+  if (bytes.empty()) return "";
+  call_stack::Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (std::size_t i = header.modules; i > 0; --i) {
+    StringId module;
+    std::memcpy(&module, bytes.data() + sizeof header + (header.python + i - 1) * sizeof module, sizeof module);
+    if (!text.empty()) text += '.';
+    text += recorder::text_of(module);
+  }
   return text.c_str();
 }
 

@@ -3,7 +3,7 @@ import threading
 
 import torch
 
-model = torch.nn.Linear(16, 16)
+model = torch.nn.Sequential(torch.nn.Linear(16, 16))
 
 
 def work(times):

@@ -81,7 +81,7 @@ inline void trace_of_window(const spool::View& view, std::uint64_t number) {
   if (!builder.write(sink, {})) std::abort();
   std::string stacks;
   MemorySink stacks_sink(stacks);
-  if (!builder.write_stacks(stacks_sink)) std::abort();
+  if (!builder.write_stacks(stacks_sink, StacksMetric::kAuto)) std::abort();
   TraceVisitor visitor;
   visitor.event = [](const ReadEvent& event) {
     if (event.ts_us < 0 || event.duration_us < 0) std::abort();

@@ -80,7 +80,7 @@ enum class DefinitionKind : std::uint32_t {
   kDetail,  // id = of the phase that has the windows, 0 = windows of steps; v = {DetailBits}
 };
 /// The detail that a window shows: see Detail.
-enum DetailBits : std::int64_t { kShapes = 1, kFlops = 2, kPythonStack = 4, kNativeStack = 8 };
+enum DetailBits : std::int64_t { kShapes = 1, kFlops = 2, kPythonStack = 4, kNativeStack = 8, kModules = 16 };
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
 struct Definition {

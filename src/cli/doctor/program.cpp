@@ -136,6 +136,20 @@ void note_cuda(const std::vector<Loaded>& all, Notes& notes) {
   }
 }
 
+void note_required(bool has_mpi, const Spec& spec, Notes& notes) {
+  const auto& any = spec.process.require_any;
+  const std::pair<bool, const char*> all[] = {
+      {any.cuda, "CUDA"}, {any.nccl, "NCCL"}, {any.mpi, "MPI"}, {any.torch, "PyTorch"}};
+  std::vector<std::string> named;
+  for (const auto& [is_named, library] : all) {
+    if (is_named) named.emplace_back(library);
+  }
+  if (named.size() == std::size(all)) return;
+  notes.fact("recording", "begins when the program uses " + joined(named) + " (process.require_any)");
+  if (has_mpi && !any.mpi)
+    notes.unrecorded("MPI", "MPI_Init does not begin the recording: process.require_any does not name \"mpi\"");
+}
+
 /// `what`: "steps", or "phase rollout". `key`: of the pattern in the spec.
 void note_functions(const std::vector<Loaded>& all, const std::string& pattern, const std::string& what,
                     const std::string& key, Notes& notes) {
@@ -198,6 +212,7 @@ void examine_program(const Program& program, const Spec& spec, Notes& notes) {
   }
   note_nvtx(all, notes);
   note_cuda(all, notes);
+  note_required(has_mpi, spec, notes);
   note_symbols(all, spec, notes);
 }
 

@@ -34,11 +34,11 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
 // The TensorBoard plugin splits stacks at semicolons.
 void EventArgs::add_stack(StringId stack) {
   constexpr std::size_t kLongest = 64 << 10;
-  const auto join = [](const CallStacks::Frames& frames, std::string& text) {
+  const auto join = [](const CallStacks::Frames& frames, std::string& text, char between = ';') {
     text.clear();
     for (const std::string_view frame : frames) {
       if (text.size() + frame.size() > kLongest) break;
-      if (!text.empty()) text += ';';
+      if (!text.empty()) text += between;
       text += frame;
     }
     return std::string_view{text};
@@ -47,6 +47,8 @@ void EventArgs::add_stack(StringId stack) {
   if (const std::string_view text = join(stacks_.native_frames(stack), native_stack_); !text.empty()) {
     add(arg::kNativeStack, text);
   }
+  if (const std::string_view text = join(stacks_.modules(stack), modules_, '.'); !text.empty())
+    add(arg::kModuleHierarchy, text);
 }
 
 bool EventArgs::is_json(StringId id, std::string_view text) {

@@ -51,7 +51,7 @@ class EventArgs {
   double ticks_per_ns_;
   std::int64_t detail_;
   CallStacks& stacks_;
-  std::string stack_, native_stack_;
+  std::string stack_, native_stack_, modules_;
   ArgList<24> args_;
   std::map<std::tuple<StringId, StringId, StringId>, std::optional<std::uint64_t>> flops_;  // key: name, dims, values
   std::unordered_map<StringId, bool> is_json_;

@@ -18,9 +18,10 @@ StringId stack_of(const Event& event) {
 }
 
 struct CallStacks::Content {
-  std::string_view python, native;
+  std::string_view python, modules, native;
 
   StringId python_frame(std::size_t i) const { return load<StringId>(python, i); }
+  StringId module(std::size_t i) const { return load<StringId>(modules, i); }
   std::uint64_t address(std::size_t i) const { return load<std::uint64_t>(native, i); }
   std::size_t pythons() const { return python.size() / sizeof(StringId); }
   std::size_t natives() const { return native.size() / sizeof(std::uint64_t); }
@@ -38,11 +39,13 @@ CallStacks::Content CallStacks::content_of(StringId stack) const {
   call_stack::Header header;
   if (bytes.size() < sizeof header || bytes.size() > call_stack::kMostBytes) return {};
   std::memcpy(&header, bytes.data(), sizeof header);
-  const std::size_t python = header.python * sizeof(StringId), native = header.native * sizeof(std::uint64_t);
-  if (bytes.size() != sizeof header + python + native) return {};
+  const std::size_t python = header.python * sizeof(StringId), modules = header.modules * sizeof(StringId);
+  const std::size_t native = header.native * sizeof(std::uint64_t);
+  if (bytes.size() != sizeof header + python + modules + native) return {};
   Content content;
   if ((detail_ & spool::kPythonStack) != 0) content.python = bytes.substr(sizeof header, python);
-  if ((detail_ & spool::kNativeStack) != 0) content.native = bytes.substr(sizeof header + python);
+  if ((detail_ & spool::kModules) != 0) content.modules = bytes.substr(sizeof header + python, modules);
+  if ((detail_ & spool::kNativeStack) != 0) content.native = bytes.substr(sizeof header + python + modules);
   return content;
 }
 
@@ -97,6 +100,14 @@ const CallStacks::Frames& CallStacks::frames(StringId stack) {
   const Content content = content_of(stack);
   for (std::size_t i = 0; i < content.pythons(); ++i) frames_.push_back(view_.string(content.python_frame(i)));
   if (frames_.empty()) add_native(content);
+  return frames_;
+}
+
+const CallStacks::Frames& CallStacks::modules(StringId stack) {
+  frames_.clear();
+  const Content content = content_of(stack);
+  for (std::size_t i = content.modules.size() / sizeof(StringId); i > 0; --i)
+    frames_.push_back(view_.string(content.module(i - 1)));
   return frames_;
 }
 

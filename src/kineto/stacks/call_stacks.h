@@ -27,8 +27,10 @@ class CallStacks {
   void name_addresses();
 
   using Frames = std::vector<std::string_view>;
-  /// Returns Python frames, else native frames; innermost first. Valid until the next frames() or native_frames().
+  /// Returns Python frames, else native frames; innermost first. Valid until the next call, like the others.
   const Frames& frames(StringId stack);
+  /// Returns the classes of the nn.Modules, outermost first.
+  const Frames& modules(StringId stack);
   /// Returns nothing for stacks without Python frames: frames() returns their native frames.
   const Frames& native_frames(StringId stack);
 

@@ -16,26 +16,31 @@ void add_frame(std::string& line, std::string_view frame) {
 
 }  // namespace
 
+void FoldedStacks::close(std::vector<Open>& open) {
+  if (open.back().stack != 0 && device_times_ == nullptr) own_time_[open.back().stack] += open.back().own;
+  open.pop_back();
+}
+
+void FoldedStacks::add_device_time(const Event& call, const std::vector<Open>& open) {
+  const auto time = device_times_->find(&call);
+  if (time == device_times_->end()) return;
+  const auto with_stack = std::find_if(open.rbegin(), open.rend(), [](const Open& slice) { return slice.stack != 0; });
+  if (with_stack != open.rend()) own_time_[with_stack->stack] += time->second;
+}
+
 void FoldedStacks::add_thread(const std::vector<const Event*>& events) {
-  struct Open {
-    Ticks end, own;
-    StringId stack;
-  };
   std::vector<Open> open;
-  const auto close = [&] {
-    if (open.back().stack != 0) own_time_[open.back().stack] += open.back().own;
-    open.pop_back();
-  };
   for (const Event* const e : events) {
     if (!is_slice(*e)) continue;
-    while (!open.empty() && open.back().end <= e->begin) close();
+    while (!open.empty() && open.back().end <= e->begin) close(open);
     if (!open.empty()) {
       const Ticks inside = std::min(e->end, open.back().end) - e->begin;
       open.back().own -= std::min(inside, open.back().own);
     }
     open.push_back({e->end, e->end - e->begin, stack_of(*e)});
+    if (device_times_ != nullptr) add_device_time(*e, open);
   }
-  while (!open.empty()) close();
+  while (!open.empty()) close(open);
 }
 
 bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {

@@ -18,7 +18,7 @@ namespace {
 // prepare() sets these before mode bit kStacks lets threads read them.
 constinit bool can_take_python = false, can_take_native = false;
 // In force.
-constinit std::atomic<bool> takes_python{false}, takes_native{false};
+constinit std::atomic<bool> takes_python{false}, takes_native{false}, takes_modules{false};
 constinit std::atomic<std::size_t> depth{0};
 constinit std::atomic<std::uint32_t> every{1};
 
@@ -44,6 +44,7 @@ bool prepare(const Detail& detail) {
 void choose(const Detail& detail) {
   takes_python = detail.with_stack && can_take_python;
   takes_native = detail.native_stack && can_take_native;
+  takes_modules = detail.with_modules;
   depth = std::min<std::size_t>(static_cast<std::size_t>(detail.stack_depth), kMostFrames);
   every = static_cast<std::uint32_t>(std::min<std::int64_t>(detail.stack_every, 1 << 30));
 }
@@ -53,17 +54,20 @@ void define_modules() {
 }
 
 StringId capture() {
-  StringId python[kMostFrames];
+  StringId python[kMostFrames], modules[kMostModules];
   std::uint64_t native[kMostFrames];
   const std::size_t frames = depth.load(std::memory_order_relaxed);
   const bool wants_python = takes_python.load(std::memory_order_relaxed);
   const bool wants_native = takes_native.load(std::memory_order_relaxed);
-  const std::size_t pythons = wants_python ? recorder::python_frames::take(python, frames) : 0;
+  const std::size_t most_modules = takes_modules.load(std::memory_order_relaxed) ? kMostModules : 0;
+  recorder::python_frames::Taken taken;
+  if (wants_python) taken = recorder::python_frames::take(python, frames, modules, most_modules);
   const int saved_errno = errno;  // libunwind may read files, which sets errno
   const std::size_t natives = wants_native ? recorder::native_frames::take(native, frames) : 0;
   errno = saved_errno;
-  if (pythons + natives == 0) return 0;
-  const Header header{static_cast<std::uint16_t>(pythons), static_cast<std::uint16_t>(natives)};
+  if (taken.frames + natives == 0) return 0;
+  const Header header{static_cast<std::uint16_t>(taken.frames), static_cast<std::uint16_t>(natives),
+                      static_cast<std::uint16_t>(taken.modules), 0};
   char bytes[kMostBytes];
   char* end = bytes;
   const auto add = [&end](const void* from, std::size_t size) {
@@ -71,7 +75,8 @@ StringId capture() {
     end += size;
   };
   add(&header, sizeof header);
-  add(python, pythons * sizeof python[0]);
+  add(python, taken.frames * sizeof python[0]);
+  add(modules, taken.modules * sizeof modules[0]);
   add(native, natives * sizeof native[0]);
   return recorder::intern({bytes, static_cast<std::size_t>(end - bytes)});
 }

@@ -18,6 +18,8 @@ namespace {
 
 using python::Pointer;
 
+constexpr std::size_t kMostWalked = 1024;
+
 constinit python::Interpreter interpreter{};
 constinit std::atomic<bool> is_ready{false};
 
@@ -198,14 +200,63 @@ Frame read(Pointer frame, Pointer code) {
   return {code, static_cast<std::size_t>(pointer_at(frame, at.instruction) - (code + at.bytes))};
 }
 
+constexpr std::uintptr_t kTags = 7;  // Python 3.14 marks uncounted references by these bits
+
 /// Returns null for the interpreter's own frames.
 Pointer code_of(Pointer frame) {
   const python::Layout& at = interpreter.layout;
   if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
-  constexpr std::uintptr_t kTags = 7;  // Python 3.14 marks uncounted references by these bits
   const auto tagged = load<std::uintptr_t>(frame, at.code);
   const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
   return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;
+}
+
+/// True for "forward" and "Linear.forward".
+bool is_forward(Pointer code) {
+  constexpr std::string_view kForward = "forward";
+  const Characters name = characters_of(pointer_at(code, interpreter.layout.function));
+  if (name.width != 1 || name.bytes < kForward.size()) return false;
+  const std::string_view text(name.at, name.bytes);
+  return text.ends_with(kForward) && (text.size() == kForward.size() || text[text.size() - kForward.size() - 1] == '.');
+}
+
+/// Returns the first argument; null if the function has none or has deleted it.
+Pointer first_argument(Pointer frame, Pointer code) {
+  constexpr std::uintptr_t kTagOfNumber = 3;  // 3.14: the word is a small number
+  const python::Layout& at = interpreter.layout;
+  if (load<int>(code, at.argument_count) < 1) return nullptr;
+  const auto word = load<std::uintptr_t>(frame, at.locals);
+  if ((word & kTagOfNumber) == kTagOfNumber) return nullptr;
+  const auto object = reinterpret_cast<Pointer>(word & ~kTags);
+  // An argument that an inner function uses is in a cell.
+  const bool is_cell = object != nullptr && pointer_at(object, python::kType) == interpreter.cell_type;
+  return is_cell ? pointer_at(object, python::kCellContent) : object;
+}
+
+std::string_view name_of_type(Pointer type) {
+  constexpr std::size_t kLongest = 200;
+  const Pointer name = pointer_at(type, python::kTypeName);
+  return name == nullptr ? std::string_view{} : std::string_view(name, strnlen(name, kLongest));
+}
+
+/// True if torch.nn.Module is among the bases of the type.
+bool is_module_type(Pointer type) {
+  constexpr std::size_t kMostBases = 64;
+  const Pointer bases = pointer_at(type, python::kTypeBases);
+  if (bases == nullptr || pointer_at(bases, python::kType) != interpreter.tuple_type) return false;
+  const std::size_t count = std::min(load<std::size_t>(bases, python::kSize), kMostBases);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (name_of_type(pointer_at(bases, python::kTupleItems + i * sizeof(Pointer))) == "Module") return true;
+  }
+  return false;
+}
+
+/// Returns the class of the nn.Module whose forward() the frame runs; 0 = of none.
+StringId module_of(Pointer frame, Pointer code) {
+  if (!is_forward(code)) return 0;
+  const Pointer self = first_argument(frame, code);
+  const Pointer type = self == nullptr ? nullptr : pointer_at(self, python::kType);
+  return type != nullptr && is_module_type(type) ? intern(name_of_type(type)) : 0;
 }
 
 }  // namespace
@@ -228,23 +279,31 @@ bool prepare(std::string& why_not) {
   return true;
 }
 
-std::size_t take(StringId* frames, std::size_t most) {
+Taken take(StringId* frames, std::size_t most_frames, StringId* modules, std::size_t most_modules) {
   // Finalization of Python frees states and frames of running threads.
-  if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return 0;
+  if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return {};
   const Pointer state = interpreter.thread_state();
-  if (state == nullptr) return 0;
+  if (state == nullptr) return {};
   const python::Layout& at = interpreter.layout;
   Pointer frame = pointer_at(state, at.state_frame);
   if (at.is_indirect && frame != nullptr) frame = pointer_at(frame, at.indirect_frame);
-  std::size_t n = 0;
-  for (; frame != nullptr && n < most; frame = pointer_at(frame, at.previous)) {
+  Taken taken;
+  std::size_t walked = 0;
+  for (; frame != nullptr && walked < kMostWalked; frame = pointer_at(frame, at.previous)) {
+    if (taken.frames == most_frames && taken.modules == most_modules) break;
     const Pointer code = code_of(frame);
     if (code == nullptr) continue;
-    const StringId text = text_of(read(frame, code));
-    if (text == 0) break;
-    frames[n++] = text;
+    ++walked;
+    if (taken.frames < most_frames) {
+      const StringId text = text_of(read(frame, code));
+      if (text == 0) break;
+      frames[taken.frames++] = text;
+    }
+    if (taken.modules < most_modules) {
+      if (const StringId module = module_of(frame, code); module != 0) modules[taken.modules++] = module;
+    }
   }
-  return n;
+  return taken;
 }
 
 }  // namespace profshim::recorder::python_frames

@@ -12,8 +12,11 @@ namespace profshim::recorder::python_frames {
 /// Returns false without a supported Python. Call once per spool: forgets the texts of the previous spool.
 bool prepare(std::string& why_not);
 
-/// Stores frames, innermost first, and returns how many. Calls only PyGILState_GetThisThreadState() and
-/// Py_IsInitialized().
-std::size_t take(StringId* frames, std::size_t most);
+struct Taken {
+  std::size_t frames = 0, modules = 0;
+};
+/// Stores frames and the classes of the nn.Modules whose forward() runs, innermost first, and returns how many. Modules
+/// of frames beyond `most_frames` count, too. Calls only PyGILState_GetThisThreadState() and Py_IsInitialized().
+Taken take(StringId* frames, std::size_t most_frames, StringId* modules, std::size_t most_modules);
 
 }  // namespace profshim::recorder::python_frames

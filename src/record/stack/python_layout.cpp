@@ -18,6 +18,8 @@ constexpr Layout k3_10 = {.state_frame = 24,
                           .first_line = 40,
                           .lines = 120,
                           .bytes = 48,
+                          .argument_count = 16,
+                          .locals = 352,
                           .ascii = 48,
                           .wide = 72,
                           .is_3_10 = true};
@@ -31,6 +33,8 @@ constexpr Layout k3_11 = {.state_frame = 56,
                           .first_line = 72,
                           .lines = 136,
                           .bytes = 184,
+                          .argument_count = 56,
+                          .locals = 72,
                           .ascii = 48,
                           .wide = 72,
                           .is_indirect = true};
@@ -45,6 +49,8 @@ constexpr Layout k3_12 = {.state_frame = 56,
                           .first_line = 68,
                           .lines = 136,
                           .bytes = 192,
+                          .argument_count = 52,
+                          .locals = 72,
                           .ascii = 40,
                           .wide = 56,
                           .is_indirect = true,
@@ -57,11 +63,12 @@ struct Sizes {
 
 /// Indices into _Py_DebugOffsets, an array of 8-byte numbers: cookie, version, free-threading flag, offsets.
 struct Places {
-  std::uint8_t state_frame, previous, code, instruction, file, function, lines, first_line, bytes;
+  std::uint8_t state_frame, previous, code, instruction, locals, file, function, lines, first_line, argument_count,
+      bytes;
   std::uint8_t type, bytes_size, bytes_text, str_state, str_length, str_ascii;
 };
-constexpr Places k3_13 = {23, 29, 30, 31, 35, 37, 38, 39, 43, 45, 65, 66, 68, 69, 70};
-constexpr Places k3_14 = {26, 32, 33, 34, 40, 42, 43, 44, 48, 51, 75, 76, 78, 79, 80};
+constexpr Places k3_13 = {23, 29, 30, 31, 32, 35, 37, 38, 39, 40, 43, 45, 65, 66, 68, 69, 70};
+constexpr Places k3_14 = {26, 32, 33, 34, 35, 40, 42, 43, 44, 45, 48, 51, 75, 76, 78, 79, 80};
 constexpr char kCookie[] = "xdebugpy";
 constexpr std::uint64_t kLargestOffset = 4096;
 
@@ -99,6 +106,8 @@ std::optional<Layout> from_table(const Places& places, std::uint64_t version) {
   layout.first_line = at(places.first_line);
   layout.lines = at(places.lines);
   layout.bytes = at(places.bytes);
+  layout.argument_count = at(places.argument_count);
+  layout.locals = at(places.locals);
   layout.ascii = at(places.str_ascii);
   layout.wide = static_cast<std::uint16_t>(layout.ascii + 16);  // behind utf8_length and utf8
   if (!is_sane) return {};
@@ -121,9 +130,12 @@ bool find_interpreter(Interpreter& found, std::string& why_not) {
   found.code_type = symbol<Pointer>("PyCode_Type");
   found.str_type = symbol<Pointer>("PyUnicode_Type");
   found.bytes_type = symbol<Pointer>("PyBytes_Type");
+  found.tuple_type = symbol<Pointer>("PyTuple_Type");
+  found.cell_type = symbol<Pointer>("PyCell_Type");
   const auto frame_type = symbol<Pointer>("PyFrame_Type");
   if (version_text == nullptr || found.thread_state == nullptr || found.is_initialized == nullptr ||
-      found.code_type == nullptr || found.str_type == nullptr || found.bytes_type == nullptr || frame_type == nullptr) {
+      found.code_type == nullptr || found.str_type == nullptr || found.bytes_type == nullptr ||
+      found.tuple_type == nullptr || found.cell_type == nullptr || frame_type == nullptr) {
     why_not = "there is no Python interpreter in this process";
     return false;
   }

@@ -21,6 +21,7 @@ void add(Detail& sum, const Detail& more) {
   }
   sum.with_stack |= more.with_stack;
   sum.native_stack |= more.native_stack;
+  sum.with_modules |= more.with_modules;
   sum.record_shapes |= more.record_shapes;
   sum.with_flops |= more.with_flops;
 }
@@ -33,6 +34,7 @@ std::int64_t bits_of(const Detail& detail) {
   if (detail.with_flops) bits |= spool::kFlops;
   if (detail.with_stack) bits |= spool::kPythonStack;
   if (detail.native_stack) bits |= spool::kNativeStack;
+  if (detail.with_modules) bits |= spool::kModules;
   return bits;
 }
 

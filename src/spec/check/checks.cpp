@@ -27,6 +27,7 @@ class Checks {
     folder();
     filename();
     stacks();
+    modules();
     retention();
     flush();
     phases_of_rules();
@@ -196,8 +197,14 @@ class Checks {
 
   void stacks() {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
-    error("output.export", "output.export", "\"stacks\" exports call stacks, but none are recorded",
-          "write capture.with_stack = true or capture.native_stack = true");
+    warning("output.export", "\"stacks\" exports nothing: no stacks are recorded",
+            "write capture.with_stack = true or capture.native_stack = true");
+  }
+
+  void modules() {
+    if (!spec_.with_modules || spec_.with_stack) return;
+    error("capture.with_modules", "capture.with_modules", "modules are read from Python stacks, but none are recorded",
+          "write capture.with_stack = true");
   }
 
   void flush() {

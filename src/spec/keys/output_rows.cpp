@@ -36,6 +36,17 @@ std::vector<KeyRow> output_keys() {
           "output.filename", "name with variables", [](Spec& s) -> std::string& { return s.output.filename; },
           "name of a trace within the folder; may hold folders", check_filename),
       export_row(),
+      choice_row<StacksMetric>(
+          "output.stacks_metric",
+          {{"auto", StacksMetric::kAuto},
+           {"self_cpu_time_total", StacksMetric::kSelfCpu},
+           {"self_device_time_total", StacksMetric::kSelfDevice}},
+          [](Spec& s) -> StacksMetric& { return s.output.stacks_metric; },
+          "weight of a stack in the export stacks: self time on the CPU, or time of the kernels and copies that it "
+          "launched; auto = the latter if there are any",
+          {{"self_cuda_time_total", "did you mean \"self_device_time_total\"?"},
+           {"self_cpu", "did you mean \"self_cpu_time_total\"?"},
+           {"self_device", "did you mean \"self_device_time_total\"?"}}),
       choice_row<Gzip>(
           "output.gzip", {{"false", Gzip::kNo}, {"true", Gzip::kYes}, {"auto", Gzip::kAuto}},
           [](Spec& s) -> Gzip& { return s.output.gzip; },

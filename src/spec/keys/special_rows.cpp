@@ -167,69 +167,6 @@ KeyRow steps_row() {
 
 namespace {
 
-struct ActivityFlag {
-  std::string_view name;
-  bool& (*member)(Spec&);
-};
-constexpr std::array<ActivityFlag, 5> kActivities = {{{"cpu", [](Spec& s) -> bool& { return s.activities.cpu; }},
-                                                      {"cuda", [](Spec& s) -> bool& { return s.activities.cuda; }},
-                                                      {"nccl", [](Spec& s) -> bool& { return s.activities.nccl; }},
-                                                      {"mpi", [](Spec& s) -> bool& { return s.activities.mpi; }},
-                                                      {"nvtx", [](Spec& s) -> bool& { return s.activities.nvtx; }}}};
-
-bool store_activities(const Value& value, Spec& spec, Refusal& refusal) {
-  constexpr const char* kAllowed = "allowed: cpu, cuda, nccl, mpi, nvtx";
-  std::vector<std::string> names;
-  if (!read_texts(value, names, refusal)) return false;
-  if (names.empty()) {
-    refusal = {"an empty list records nothing", kAllowed, 0, 0};
-    return false;
-  }
-  std::vector<std::string_view> words;
-  for (const ActivityFlag& activity : kActivities) words.push_back(activity.name);
-  const std::vector<Elsewhere> elsewhere = {{"gpu", "did you mean \"cuda\"?"},    {"device", "did you mean \"cuda\"?"},
-                                            {"kernel", "did you mean \"cuda\"?"}, {"kernels", "did you mean \"cuda\"?"},
-                                            {"host", "did you mean \"cpu\"?"},    {"all", kAllowed}};
-  std::array<bool, kActivities.size()> wanted = {};
-  for (const std::string& name : names) {
-    const auto found = std::find(words.begin(), words.end(), name);
-    if (found == words.end()) {
-      refusal.message = "unknown activity " + quoted(name);
-      refusal.hint = choice_hint(name, words, elsewhere);
-      return false;
-    }
-    wanted[static_cast<std::size_t>(found - words.begin())] = true;
-  }
-  for (std::size_t i = 0; i < kActivities.size(); ++i) kActivities[i].member(spec) = wanted[i];
-  return true;
-}
-
-}  // namespace
-
-KeyRow activities_row() {
-  auto print = [](const Spec& spec) {
-    std::vector<std::string> names;
-    for (const ActivityFlag& activity : kActivities) {
-      if (activity.member(const_cast<Spec&>(spec))) names.emplace_back(activity.name);
-    }
-    return texts_to_toml(names);
-  };
-  Accepts accepts = {.kind = Accepts::Kind::kWords};
-  for (const ActivityFlag& activity : kActivities) accepts.words.push_back(activity.name);
-  return {"capture.activities",
-          "list of words",
-          "cpu, cuda, nccl, mpi, nvtx",
-          "PROFSHIM_ACTIVITIES",
-          "activities to record; steps are always recorded",
-          store_activities,
-          print,
-          {},
-          Combine::kNameSet,
-          std::move(accepts)};
-}
-
-namespace {
-
 bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
   constexpr const char* kAllowed = "allowed: chrome_trace, stacks, key_averages";
   constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks", kTable = "key_averages";
@@ -290,20 +227,19 @@ KeyRow export_row() {
     if (spec.output.key_averages) names.emplace_back("key_averages");
     return texts_to_toml(names);
   };
-  return {
-      "output.export",
-      "list of words",
-      "chrome_trace, stacks, key_averages",
-      "",
-      "files of a window: chrome_trace = the trace; stacks = its stacks for flame graphs, weighted by self CPU time "
-      "in microseconds; key_averages = PyTorch's table of that name, as text and as CSV",
-      store_export,
-      print,
-      {},
-      Combine::kNameSet,
-      {.kind = Accepts::Kind::kWords,
-       .words = {"chrome_trace", "stacks", "key_averages"},
-       .needed_word = "chrome_trace"}};
+  return {"output.export",
+          "list of words",
+          "chrome_trace, stacks, key_averages",
+          "",
+          "files of a window: chrome_trace = the trace; stacks = its stacks for flame graphs, weighted by "
+          "output.stacks_metric in microseconds; key_averages = PyTorch's table of that name, as text and as CSV",
+          store_export,
+          print,
+          {},
+          Combine::kNameSet,
+          {.kind = Accepts::Kind::kWords,
+           .words = {"chrome_trace", "stacks", "key_averages"},
+           .needed_word = "chrome_trace"}};
 }
 
 KeyRow summary_table_row() {

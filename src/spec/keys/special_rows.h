@@ -12,7 +12,6 @@ KeyRow include_files_row();
 KeyRow include_combine_row();
 KeyRow ranks_row();
 KeyRow steps_row();
-KeyRow activities_row();
 KeyRow export_row();
 KeyRow summary_table_row();
 KeyRow window_seconds_row();

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "flag_rows.h"
 #include "output_rows.h"
 #include "profshim/recorder_control.h"
 #include "row_types.h"
@@ -88,6 +89,7 @@ std::vector<KeyRow> process_keys() {
                            "role of this process in the job, for names, traces and ranks.select; empty = the class of "
                            "an actor of Ray"),
                        "PROFSHIM_ROLE"),
+      require_any_row(),
       follow_fork_row(),
   };
 }
@@ -109,7 +111,9 @@ std::vector<KeyRow> rank_keys() {
            {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_RANK"},
            {"SLURM_PROCID", "SLURM_PROCID"}},
           [](Spec& s) -> std::string& { return s.ranks.source; },
-          "source of the rank; auto = MPI, else the launcher's variables"),
+          "source of the rank; auto = MPI, else the launcher's variables, else torch.distributed or NCCL",
+          {{"nccl", "\"auto\" takes the rank of the first NCCL communicator if no launcher and no MPI gives one"},
+           {"torch", "\"auto\" takes the rank of init_process_group() if no launcher gives one"}}),
       choice_row<bool>(
           "ranks.unknown", {{"skip", false}, {"record", true}}, [](Spec& s) -> bool& { return s.ranks.record_unknown; },
           "whether a process whose rank is unknown records"),
@@ -209,6 +213,9 @@ std::vector<KeyRow> capture_keys() {
       boolean_row(
           "capture.native_stack", [](Spec& s) -> bool& { return s.native_stack; },
           "record the stack of C and C++ functions at each collective and at PyTorch's operators, by libunwind"),
+      boolean_row(
+          "capture.with_modules", [](Spec& s) -> bool& { return s.with_modules; },
+          "with capture.with_stack: the classes of the nn.Modules whose forward() is on the stack, from the outermost"),
       integer_row(
           "capture.stack_every", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.stack_every; },
           "record a stack at every Nth operator of a thread; 0 = at collectives only"),

@@ -37,6 +37,7 @@ inline constexpr std::array kDetailFlags = {
     DetailSetting<bool>{"with_flops", &PhaseSpec::GivenDetail::with_flops, &Detail::with_flops},
     DetailSetting<bool>{"with_stack", &PhaseSpec::GivenDetail::with_stack, &Detail::with_stack},
     DetailSetting<bool>{"native_stack", &PhaseSpec::GivenDetail::native_stack, &Detail::native_stack},
+    DetailSetting<bool>{"with_modules", &PhaseSpec::GivenDetail::with_modules, &Detail::with_modules},
 };
 inline constexpr std::array kDetailNumbers = {
     DetailSetting<std::int64_t>{"stack_every", &PhaseSpec::GivenDetail::stack_every, &Detail::stack_every},

@@ -234,7 +234,8 @@ class PhaseReader {
                       "set it in the top-level [capture]");
       }
       return unknown_key(refusal_, member, "capture of a phase",
-                         {"record_shapes", "with_flops", "with_stack", "native_stack", "stack_every", "stack_depth"});
+                         {"record_shapes", "with_flops", "with_stack", "native_stack", "with_modules", "stack_every",
+                          "stack_depth"});
     }
     return true;
   }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/gpu_run.h"
@@ -275,6 +276,31 @@ TEST(GpuTrace, NcclCollectivesHaveTheirKernels) {
     EXPECT_EQ(kernel->args.count("dtype"), 1u);
   }
   EXPECT_EQ(collectives, 24u);
+}
+
+// NCCL launches its kernels inside ncclAllReduce(), which has a stack.
+TEST(StacksOfLaunches, HaveTheTimeOfTheKernels) {
+  GpuJob job;
+  job.program = "ddp";
+  job.arguments = {"4"};
+  job.spec = std::string(kRecordAll) + "[capture]\nnative_stack = true\n";
+  job.environment = {{"PROFSHIM_SET", "output.export=['chrome_trace','stacks']"}};
+
+  const GpuRun run = run_gpu(job);
+
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  double kernels_us = 0;
+  for (const SeenEvent* kernel : of_category(run.traces[0], "kernel")) {
+    if (kernel->name.starts_with("nccl")) kernels_us += static_cast<double>(kernel->duration_ns) / 1000;
+  }
+  ASSERT_GT(kernels_us, 0);
+  double stacks_us = 0;
+  std::istringstream lines(run.stacks);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_NE(line.find("main"), std::string::npos) << line;
+    stacks_us += std::stod(line.substr(line.rfind(' ')));
+  }
+  EXPECT_NEAR(stacks_us, kernels_us, 5) << run.stacks;
 }
 
 }  // namespace

@@ -99,6 +99,9 @@ GpuRun run_gpu(const GpuJob& wanted) {
   if (wanted.preload) {
     result.traces = read_folder(scratch / "traces");
     expect_written_summaries(scratch / "traces");
+    for (const std::string& file : files_below(scratch / "traces")) {
+      if (file.ends_with(".stacks.txt")) result.stacks += text_of_file(scratch / "traces/" + file);
+    }
   }
   result.timeline = read_timeline(scratch / "timeline");
   read_state(scratch / "state", result);

@@ -27,6 +27,7 @@ struct GpuRun {
   Outcome outcome;
   std::map<std::string, long> printed;  // lines such as "kernels 300" on stdout
   std::vector<SeenTrace> traces;        // sorted by path
+  std::string stacks;                   // text of all *.stacks.txt
   std::vector<Ran> timeline;
   std::map<std::string, std::uint64_t> cupti;  // final counters of the fake CUPTI: "records_10", "dropped", ...
   std::vector<int> left_enabled;               // activity kinds at exit

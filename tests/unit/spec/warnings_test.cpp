@@ -12,5 +12,13 @@ TEST(SpecWarnings, AFlushIntervalSaysThatNothingWaitsForAFlush) {
   EXPECT_NE(to_line(loaded.problems.at(0)).find("warning: changes nothing"), std::string::npos);
 }
 
+TEST(SpecWarnings, ExportedStacksMustBeRecorded) {
+  const std::string spec = "version=1\n[output]\nexport=['chrome_trace','stacks']\n";
+  const LoadedSpec loaded = load_spec_text(spec, "x");
+  EXPECT_TRUE(loaded.ok());
+  EXPECT_NE(to_line(loaded.problems.at(0)).find("warning: \"stacks\" exports nothing"), std::string::npos);
+  EXPECT_TRUE(load_spec_text(spec + "[capture]\nwith_stack=true\n", "x").problems.empty());
+}
+
 }  // namespace
 }  // namespace profshim

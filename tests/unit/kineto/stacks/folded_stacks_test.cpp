@@ -1,6 +1,7 @@
 #include "kineto/stacks/folded_stacks.h"
 
 #include <cstring>
+#include <map>
 
 #include "profshim/call_stack.h"
 #include "unit/spool_fixture.h"
@@ -42,11 +43,17 @@ class FoldedStacksTest : public test::SpoolFixture {
     return event;
   }
 
-  static std::string folded(const std::vector<Event>& events) {
+  /// `device_times`: by place in `events`; null = CPU time.
+  static std::string folded(const std::vector<Event>& events,
+                            const std::map<std::size_t, Ticks>* device_times = nullptr) {
     const auto spool = view();
     const Definitions definitions(*spool);
     CallStacks stacks(*spool, definitions, spool::kPythonStack | spool::kNativeStack);
-    FoldedStacks made(1.0);
+    DeviceTimes times;
+    if (device_times != nullptr) {
+      for (const auto& [at, ticks] : *device_times) times[&events[at]] = ticks * 1000;
+    }
+    FoldedStacks made(1.0, device_times != nullptr ? &times : nullptr);
     std::vector<const Event*> thread;
     for (const Event& event : events) thread.push_back(&event);
     made.add_thread(thread);
@@ -62,6 +69,16 @@ TEST_F(FoldedStacksTest, HaveTheTimeOfTheirCallsWithoutThoseInside) {
   const std::string text = folded({call(1, 101, outer), call(11, 41, inner), call(51, 61, 0), call(201, 205, outer)});
 
   EXPECT_EQ(text, "a.py(9):_<module>;a.py(2):_f 64\na.py(5):_g 30\n");
+}
+
+TEST_F(FoldedStacksTest, HaveTheDeviceTimeOfTheLaunchesInTheirCalls) {
+  const StringId outer = stack({"a.py(2): f", "a.py(9): <module>"}), inner = stack({"a.py(5): g"});
+  const std::map<std::size_t, Ticks> launched = {{1, 500}, {3, 70}, {4, 9}};
+
+  const std::string text = folded(
+      {call(1, 101, outer), call(11, 21, 0), call(31, 61, inner), call(41, 51, 0), call(201, 205, 0)}, &launched);
+
+  EXPECT_EQ(text, "a.py(9):_<module>;a.py(2):_f 500\na.py(5):_g 70\n");
 }
 
 TEST_F(FoldedStacksTest, LeaveOutWhatTookNoMicrosecond) { EXPECT_EQ(folded({call(1, 1, stack({"a.py(2): f"}))}), ""); }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "profshim/spec.h"
+
+namespace profshim::session {
+
+/// Returns the libraries that note_use() has seen, such as "MPI and PyTorch". "" = none, or process.require_any names
+/// one of them.
+std::string uses_in_vain(const Spec& spec);
+
+}  // namespace profshim::session
