@@ -271,6 +271,10 @@ loops: all  ## the table of tests/README.md: the steps that auto finds in the jo
 	$(Q)scripts/install_deps.sh
 	$(Q)scripts/loops.sh --update
 
+.PHONY: test-compare
+test-compare: all $(BUILD)/tests/apps/openmpi/steps_loop  ## `profshim compare` of 120 pairs of runs beside compilers; 10 minutes
+	$(Q)scripts/compare_under_load.sh
+
 .PHONY: test-aarch64
 test-aarch64: aarch64  ## MPI jobs with `make aarch64` on an emulated processor
 	$(Q)scripts/test_aarch64.sh
