@@ -54,7 +54,7 @@ sources   = $(sort $(shell find $(1) -name '*.cpp' -o -name '*.S'))
 objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 
 # Which module is linked into the library and which into the tool.
-SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf)
+SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf perf)
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record src/loop \
@@ -270,6 +270,10 @@ test-portable: portable  ## what `make portable` builds, in roots of older syste
 loops: all  ## the table of tests/README.md: the steps that auto finds in the jobs of tests/loops; 10 minutes
 	$(Q)scripts/install_deps.sh
 	$(Q)scripts/loops.sh --update
+
+.PHONY: test-compare
+test-compare: all $(BUILD)/tests/apps/openmpi/steps_loop  ## `profshim compare` of 120 pairs of runs beside compilers; 10 minutes
+	$(Q)scripts/compare_under_load.sh
 
 .PHONY: test-aarch64
 test-aarch64: aarch64  ## MPI jobs with `make aarch64` on an emulated processor

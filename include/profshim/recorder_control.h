@@ -15,6 +15,7 @@ struct SpoolSize {
   std::uint32_t chunks = 0;
   std::uint64_t arena_bytes = 0;
   std::uint32_t threads = spool::kMaxThreads, definitions = spool::kMaxDefinitions, pending = spool::kMaxPending;
+  std::uint32_t counters = 0;  // PerfReadings of step boundaries
 };
 /// Memory of the writer thread, apart from its index of events.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
@@ -23,8 +24,8 @@ inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
 /// Smallest budget of divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
 /// Divides the budget `host_memory` between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/).
-/// Returns false below kLeastRoom.
-bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size);
+/// Returns false below kLeastRoom. `with_counters`: the step boundaries have counters.
+bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, bool with_counters, SpoolSize& size);
 /// Returns the bytes of a spool with all pages in use.
 std::uint64_t spool_bytes(const SpoolSize& size);
 
@@ -60,7 +61,7 @@ void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spoo
 /// Events from `since` on are kept to find the steps: see SpoolHeader::search. 0 = no longer. One thread at a time.
 void keep_for_search(Ticks since);
 /// Stores a step boundary. Returns how many were stored before.
-std::uint64_t add_mark(const spool::StepMark& mark);
+std::uint64_t add_mark(const spool::StepMark& mark, const PerfReading& counters = {});
 /// Takes a lock: not for hooks.
 void add_anchor(const Anchor& anchor);
 

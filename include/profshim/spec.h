@@ -11,6 +11,7 @@
 #include "profshim/base/log.h"
 #include "profshim/base/problem.h"
 #include "profshim/base/rank.h"
+#include "profshim/perf_counters.h"
 #include "profshim/window.h"
 
 namespace profshim {
@@ -246,6 +247,10 @@ struct Spec : Detail {
     bool cpu = false, memory = false, disk = false, net = false, gpu = false;
     double interval_seconds = 0.5;
   } system;
+
+  struct {
+    std::vector<PerfCounter> perf;  // in the order of PerfCounter
+  } counters;
 
   std::string cupti_dump;  // folder for raw CUPTI buffers; "" = none
 

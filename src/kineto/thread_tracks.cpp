@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kineto/args/step_args.h"
 #include "kineto/args/torch_memory_args.h"
 #include "metadata_event.h"
 #include "slice_order.h"
@@ -93,7 +94,8 @@ void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) 
   const spool::StepMark& mark = window_.steps.marks()[step];
   const std::string name = std::string(schema::name::kStepStart) + std::to_string(mark.number);
   const Slice slice = window_.steps.slice(step);
-  const Arg args[] = {{schema::arg::kStepIndex, mark.index}, {schema::arg::kFinished, false}};
+  StepArgList args;
+  add_step_args(window_.steps, step, args);
   TraceEvent e;
   e.category = Category::kUserAnnotation;
   e.name = name;
@@ -101,7 +103,7 @@ void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) 
   e.begin_ns = window_.clock.unix_ns(slice.begin);
   e.duration_ns = window_.clock.unix_ns(slice.end) - e.begin_ns;
   e.tid = place(out, track, e.begin_ns, e.begin_ns + e.duration_ns);
-  e.args = {args, window_.steps.is_complete(step) ? 1u : 2u};
+  e.args = args.all();
   out.write(e);
 }
 

@@ -58,13 +58,19 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
 
 void WindowEvents::read_steps() {
   const Ticks last_step_end = window.last_step_end.load(std::memory_order_relaxed);
+  const spool::SpoolHeader& h = view.header();
   std::vector<spool::StepMark> marks;
-  if (window.first_mark != spool::kNoMark) {
-    const bool is_open = ended_by == spool::WindowEnd::kNone;
-    marks =
-        view.marks(window.first_mark, is_open ? view.header().marks.load(std::memory_order_acquire) : window.end_mark);
+  std::vector<PerfReading> counters;
+  const bool is_open = ended_by == spool::WindowEnd::kNone;
+  const std::uint64_t made = h.marks.load(std::memory_order_acquire);
+  const std::uint64_t end_mark = is_open ? made : std::min(window.end_mark, made);
+  if (window.first_mark != spool::kNoMark) marks = view.marks(window.first_mark, end_mark);
+  if (h.counter_count > 0) {
+    for (std::uint64_t n = end_mark - marks.size(); n <= end_mark; ++n) counters.push_back(view.counters(n));
   }
-  steps = WindowSteps(std::move(marks), last_step_end, view.header().markers_end_steps != 0);
+  steps = WindowSteps(std::move(marks), last_step_end, h.markers_end_steps != 0);
+  for (const spool::StepMark& mark : view.marks(end_mark, end_mark + 1)) steps.set_next_mark(mark);
+  steps.set_counters(std::move(counters));
   if (steps.empty()) return;
   summary.first_step = steps.marks().front().number;
   summary.last_step = steps.marks().back().number;

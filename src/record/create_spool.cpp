@@ -43,6 +43,7 @@ void point_to_tables(const Layout& l) {
   state.definitions = reinterpret_cast<spool::Definition*>(data + l.definitions);
   state.windows = reinterpret_cast<Window*>(data + l.windows);
   state.marks = reinterpret_cast<spool::StepMark*>(data + l.marks);
+  state.counters = reinterpret_cast<PerfReading*>(data + l.counters);
   state.anchors = reinterpret_cast<Anchor*>(data + l.anchors);
   state.pending = reinterpret_cast<Event*>(data + l.pending);
   state.chunks = data + l.chunks;
@@ -51,6 +52,7 @@ void point_to_tables(const Layout& l) {
 bool populate_tables(const Layout& l, const SpoolSize& size) {
   return populate(state.header, sizeof(SpoolHeader)) && populate(state.windows, sizeof(Window) * spool::kMaxWindows) &&
          populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) &&
+         (size.counters == 0 || populate(state.counters, sizeof(PerfReading) * size.counters)) &&
          populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) &&
          populate(state.pending, sizeof(Event) * size.pending) && ready_thread_blocks(size.threads) &&
          ready_first_definitions() &&
@@ -70,6 +72,7 @@ void write_header(const Layout& l, const SpoolSize& size) {
   h.definitions_at = l.definitions;
   h.windows_at = l.windows;
   h.marks_at = l.marks;
+  h.counters_at = l.counters;
   h.anchors_at = l.anchors;
   h.pending_at = l.pending;
   h.chunks_at = l.chunks;
@@ -77,6 +80,7 @@ void write_header(const Layout& l, const SpoolSize& size) {
   h.thread_count = size.threads;
   h.definition_count = size.definitions;
   h.pending_count = size.pending;
+  h.counter_count = size.counters;
   h.clock = clock_detail::kind;
   h.pid = getpid();
   h.pid_start_time = process_start_time(h.pid);

@@ -17,6 +17,7 @@ struct State {
   spool::Definition* definitions = nullptr;
   spool::Window* windows = nullptr;
   spool::StepMark* marks = nullptr;
+  PerfReading* counters = nullptr;
   Anchor* anchors = nullptr;
   Event* pending = nullptr;
   char* chunks = nullptr;

@@ -18,6 +18,7 @@ Layout lay_out(const SpoolSize& size) {
   l.definitions = take(sizeof(spool::Definition) * size.definitions);
   l.windows = take(sizeof(spool::Window) * spool::kMaxWindows);
   l.marks = take(sizeof(spool::StepMark) * spool::kMaxMarks);
+  l.counters = take(sizeof(PerfReading) * size.counters);
   l.anchors = take(sizeof(Anchor) * spool::kMaxAnchors);
   l.pending = take(sizeof(Event) * size.pending);
   l.chunks = take(std::uint64_t{size.chunks} * spool::kChunkBytes);
@@ -27,7 +28,7 @@ Layout lay_out(const SpoolSize& size) {
 
 std::uint64_t spool_bytes(const SpoolSize& size) { return lay_out(size).total; }
 
-bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size) {
+bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, bool with_counters, SpoolSize& size) {
   if (host_memory < kLeastRoom) return false;
   host_memory -= std::min(other_bytes, host_memory / 8);
   const std::uint64_t share = host_memory / 32;
@@ -38,6 +39,7 @@ bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSi
   size.threads = entries(sizeof(spool::Thread), spool::kMaxThreads);
   size.definitions = entries(sizeof(spool::Definition), spool::kMaxDefinitions);
   size.pending = entries(sizeof(Event), spool::kMaxPending);
+  size.counters = with_counters ? entries(sizeof(PerfReading), spool::kMaxMarks) : 0;
   size.chunks = 0;
   // A quarter is for the writer's index of events.
   const std::uint64_t budget = (host_memory - kWriterBytes) / 4 * 3, tables = spool_bytes(size);

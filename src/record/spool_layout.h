@@ -8,7 +8,7 @@ namespace profshim::recorder {
 
 /// Byte offsets in the spool.
 struct Layout {
-  std::uint64_t threads, arena, definitions, windows, marks, anchors, pending, chunks, total;
+  std::uint64_t threads, arena, definitions, windows, marks, counters, anchors, pending, chunks, total;
 };
 
 Layout lay_out(const SpoolSize& size);

@@ -47,7 +47,8 @@ bool create_in(State& s, const std::string& folder, std::string& why_not) {
   }
   recorder::SpoolSize size;
   const std::uint64_t blocks = s.spec.activities.cpu && s.spec.profile_memory ? recorder::kBlockTableBytes : 0;
-  if (!recorder::divide_memory(room.bytes, device::host_bytes(s.spec, room.bytes) + blocks, size)) {
+  if (!recorder::divide_memory(room.bytes, device::host_bytes(s.spec, room.bytes) + blocks,
+                               !s.spec.counters.perf.empty(), size)) {
     why_not = std::string(recorder::reason_of(room.bound)) + ": " + format_size(room.bytes) + ", at least " +
               format_size(recorder::kLeastRoom) + " are needed";
     return false;

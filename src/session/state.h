@@ -90,6 +90,7 @@ struct State {
   WindowAutomaton automaton;
   StepCounter counter;
   StepsSeen steps;
+  PerfCounters perf;  // open while steps are recorded
   std::atomic<const StepRule*> rule{nullptr};
   std::string epoch_prefix;
   // Constant once the recording has begun. By place in the spec; null unless the phase has windows.

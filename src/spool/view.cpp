@@ -40,6 +40,8 @@ const char* broken_part(const SpoolHeader& h, std::size_t size) {
     return "damaged: the windows lie outside the file";
   if (!inside(h, h.marks_at, sizeof(StepMark) * std::uint64_t{kMaxMarks}))
     return "damaged: the step boundaries lie outside the file";
+  if (h.counter_count > kMaxMarks || !inside(h, h.counters_at, sizeof(PerfReading) * std::uint64_t{h.counter_count}))
+    return "damaged: the counters lie outside the file";
   if (!inside(h, h.anchors_at, sizeof(Anchor) * std::uint64_t{kMaxAnchors}))
     return "damaged: the clock readings lie outside the file";
   if (!inside(h, h.pending_at, sizeof(Event) * std::uint64_t{h.pending_count}))
@@ -148,6 +150,16 @@ std::vector<StepMark> View::marks(std::uint64_t first, std::uint64_t end) const 
   const auto* const all = reinterpret_cast<const StepMark*>(data_ + header_->marks_at);
   for (std::uint64_t i = first; i < end; ++i) found.push_back(load_words(all[i % kMaxMarks]));
   return found;
+}
+
+PerfReading View::counters(std::uint64_t mark) const {
+  const std::uint64_t room = header_->counter_count;
+  if (room == 0 || mark >= header_->marks.load(std::memory_order_acquire)) return {};
+  const PerfReading reading =
+      load_words(reinterpret_cast<const PerfReading*>(data_ + header_->counters_at)[mark % room]);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::uint64_t made = header_->marks.load(std::memory_order_relaxed);
+  return made - mark < room ? reading : PerfReading{};
 }
 
 std::vector<Anchor> View::anchors() const {

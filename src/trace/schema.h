@@ -425,6 +425,8 @@ inline constexpr std::string_view kResumed = "resumed";    // true: a generator 
 inline constexpr std::string_view kStarted = "started";    // false: it began before the window
 // Step marks, totals, track names.
 inline constexpr std::string_view kStepIndex = "index";
+inline constexpr std::string_view kStepCpuUs = "CPU (us)";
+inline constexpr std::string_view kCountedPercent = "counted (%)";  // share of the time that hardware counters ran
 inline constexpr std::string_view kOpCount = "Op count";
 inline constexpr std::string_view kName = "name";
 inline constexpr std::string_view kLabels = "labels";

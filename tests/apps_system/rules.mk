@@ -1,6 +1,6 @@
 # MPI programs whose use of the system is known.
 
-SYSTEM_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(BUILD)/tests/apps_system/$(m)/busy_process)
+SYSTEM_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(BUILD)/tests/apps_system/$(m)/,busy_process worked_steps))
 TEST_APPS   += $(SYSTEM_APPS)
 
 define system_rule

@@ -15,10 +15,11 @@ namespace profshim::test {
 
 class SpoolFixture : public ::testing::Test {
  protected:
-  void make_spool(std::uint32_t chunks, std::uint64_t arena_bytes = 256 << 10) {
+  void make_spool(std::uint32_t chunks, std::uint64_t arena_bytes = 256 << 10, std::uint32_t counters = 0) {
     use_clock(ClockKind::kMonotonic);
     std::string why_not;
-    ASSERT_TRUE(recorder::create_spool(folder_.path() + "/test.spool", {chunks, arena_bytes}, why_not)) << why_not;
+    const recorder::SpoolSize size{.chunks = chunks, .arena_bytes = arena_bytes, .counters = counters};
+    ASSERT_TRUE(recorder::create_spool(folder_.path() + "/test.spool", size, why_not)) << why_not;
     recorder::set_mode(recorder::kActive | recorder::kArmed | recorder::kMpi | recorder::kNvtx, 0);
     recorder::tend_pool([] { return Ticks{1}; }, 8);
   }

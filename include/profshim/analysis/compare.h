@@ -14,6 +14,13 @@
 //      beyond Student's t for the next run. With fewer, growth of the step time up to `cpu_noise` times BASE is
 //      ignored as far as CPU time grew with it: a CPU that shares its core takes up to twice as long.
 // Rules 4 and 5 do not apply to kernels that do not communicate: they run on no CPU.
+//
+// The CPU time of the steps is a time, too (src/analysis/compare/work_tests.h). Other processes do not raise it, except
+// that a shared core takes up to `cpu_noise` times longer. It replaces rules of the other times:
+//   3. The fastest tenth of the steps (by their times) must have grown, too.
+//   4. Up to `cpu_noise` times BASE is ignored if the machine was busier, and time that the hypervisor took.
+//   5. With fewer than three runs, `cpu_noise` is ignored in any case. If instructions are counted and show the growth,
+//      `cpu_noise` counts as 0; if they do not, the CPU time is not tested.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +73,10 @@ struct ProfileRank : ProfileSums {
   /// window counts as one. The window of a phase's occurrence has the number of the occurrence.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::int64_t> step_ns;
-  double cpus_used = -1;  // -1 = unknown
+  // Of the thread that runs the steps, one element per step. Empty or -1 = unknown.
+  std::vector<std::int64_t> cpu_ns, instructions;
+  std::vector<std::int64_t> waiting_ns;  // in calls that communicate or are CUDA's; empty if cpu_ns is
+  double cpus_used = -1;                 // -1 = unknown
   std::map<std::string, ProfilePhase> phases;
 };
 

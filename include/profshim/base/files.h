@@ -16,5 +16,7 @@ std::string absolute_path(const std::string& path);
 
 /// Opens a file at a descriptor >= 512, if the limit allows: the job may rely on low numbers. Close-on-exec.
 int open_high(const char* path, int flags, unsigned mode = 0666);
+/// Moves a descriptor there. Returns the new one or, if the limit forbids that, `fd`.
+int moved_high(int fd);
 
 }  // namespace profshim

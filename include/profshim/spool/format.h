@@ -1,7 +1,8 @@
 // Layout of the spool, the file that holds a rank's events until they are written as traces. The job maps the file
 // MAP_SHARED and writes it. The writer thread and, after a crash, `profshim recover` read it.
 //
-//   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
+//   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | counters[] | anchors[] | pending[] |
+//   chunks[]
 //
 // A chunk holds runs; a run is a RunHeader and events of one thread. Threads share chunks; a busy thread takes whole
 // chunks. A chunk is freed once every window that may need it is written, or by limits.on_limit = "drop_old".
@@ -12,11 +13,12 @@
 #include <cstdint>
 
 #include "profshim/event.h"
+#include "profshim/perf_counters.h"
 
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 10;
+inline constexpr std::uint32_t kFormatVersion = 11;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -92,12 +94,17 @@ struct Definition {
 };
 static_assert(sizeof(Definition) == 64);
 
+inline constexpr std::int64_t kUnknownCpu = -1;
 /// A step boundary.
 struct StepMark {
   Ticks ticks;
-  std::int64_t index;   // 0, 1, ... over the run
-  std::int64_t number;  // from the marker's name, or kNoStepNumber
+  std::int64_t index;                 // 0, 1, ... over the run
+  std::int64_t number;                // from the marker's name, or kNoStepNumber
+  std::int64_t cpu_ns = kUnknownCpu;  // CPU time of the step thread so far
 };
+
+/// counters[number of a mark % counter_count]: the counters of the step thread at the boundary.
+static_assert(sizeof(PerfReading) == 96);
 
 enum class WindowState : std::uint32_t { kFree, kOpen, kClosed, kPublished, kDropped };
 enum class WindowEnd : std::uint32_t { kNone, kSchedule, kLimit, kExit };
@@ -190,9 +197,11 @@ struct SpoolHeader {
   std::uint32_t header_bytes;
   std::uint64_t file_bytes;
   std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
-      chunks_at;
+      chunks_at, counters_at;
   std::atomic<std::uint32_t> chunk_count;  // chunks that ever had memory; others may be holes (SIGBUS)
-  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less if host memory is scarce
+  // kMax..., or less if host memory is scarce
+  std::uint32_t thread_count, definition_count, pending_count;
+  std::uint32_t counter_count;  // at most kMaxMarks; 0 unless the spec asks for counters
   ClockKind clock;
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;

@@ -62,6 +62,8 @@ class View {
   const Window& window(std::uint64_t number) const;  // entry number % kMaxWindows, or kSearchWindow
   const Event& pending(std::uint32_t i) const;
   std::vector<StepMark> marks(std::uint64_t first, std::uint64_t end) const;
+  /// Returns the counters at the step boundary `mark`; without values if they were overwritten.
+  PerfReading counters(std::uint64_t mark) const;
   std::vector<Anchor> anchors() const;
   std::vector<const Definition*> definitions() const;
 

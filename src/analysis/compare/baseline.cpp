@@ -58,6 +58,9 @@ constexpr std::array kSums = {std::pair{std::string_view("communication_ns"), &P
                               std::pair{std::string_view("mpi_bytes"), &ProfileSums::mpi_bytes}};
 constexpr std::array kOfPhase = {std::pair{std::string_view("occurrences"), &ProfilePhase::occurrences},
                                  std::pair{std::string_view("time_ns"), &ProfilePhase::time_ns}};
+constexpr std::array kKnown = {std::pair{std::string_view("cpu_ns"), &ProfileRank::cpu_ns},
+                               std::pair{std::string_view("waiting_ns"), &ProfileRank::waiting_ns},
+                               std::pair{std::string_view("instructions"), &ProfileRank::instructions}};
 constexpr std::size_t kStoredKinds = 5;
 
 void write_sums(JsonWriter& json, const ProfileSums& sums, int depth) {
@@ -78,6 +81,9 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   write_steps(json, rank);
   json.line(3);
   write_numbers(json, "step_ns", rank.step_ns);
+  for (const auto& [key, list] : kKnown) {
+    if (!(rank.*list).empty()) write_numbers(json, key, rank.*list);
+  }
   if (rank.cpus_used >= 0) json.key("cpus_used").raw(number_text(rank.cpus_used));
   write_sums(json, rank, 3);
   if (!rank.phases.empty()) {
@@ -142,6 +148,9 @@ class Reader {
       return step != nullptr;
     }
     if (key == "step_ns") return number(rank.step_ns, 5, value);
+    for (const auto& [name, list] : kKnown) {
+      if (key == name) return number(rank.*list, 5, value);
+    }
     if (key == "cpus_used") return rank.cpus_used = number_of(value), rank.cpus_used >= 0;
     if (key == "phases" && parts_.size() >= 7) return phase(rank, value);
     return sums(rank, 4, value);
@@ -220,7 +229,11 @@ bool fits(const ProfileSums& sums, std::size_t n) {
 
 bool fits(const ProfileRank& rank) {
   const std::size_t n = rank.steps.size();
-  return n > 0 && rank.step_ns.size() == n && fits(rank, n) &&
+  const auto has_size = [&](const auto& list) {
+    return (rank.*list.second).empty() || (rank.*list.second).size() == n;
+  };
+  return n > 0 && rank.step_ns.size() == n && std::all_of(kKnown.begin(), kKnown.end(), has_size) &&
+         rank.waiting_ns.size() == rank.cpu_ns.size() && fits(rank, n) &&
          std::all_of(rank.phases.begin(), rank.phases.end(), [n](const auto& named) {
            const ProfilePhase& phase = named.second;
            return phase.occurrences.size() == n && phase.time_ns.size() == n && fits(phase, n);

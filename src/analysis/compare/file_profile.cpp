@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analysis/model/intervals.h"
 #include "analysis/model/phase_path.h"
 #include "analysis/model/statistics.h"
 #include "trace/schema.h"
@@ -48,7 +49,16 @@ bool is_communication(RowKind kind, std::string_view name) {
 
 struct Span {
   std::int64_t begin_ns, end_ns, number;
+  std::int64_t cpu_ns = -1, instructions = -1;
 };
+
+/// In such a call, a thread may poll.
+bool may_wait(const Slice& slice, std::string_view name) {
+  const std::optional<RowKind> kind = row_kind(slice.kind);
+  if (!kind || slice.asynchronous) return false;
+  return *kind == RowKind::kRuntime || (*kind == RowKind::kCall && slice.communication != kNone) ||
+         (is_host(slice.kind) && is_communication(*kind, name));
+}
 
 class FileProfile {
  public:
@@ -65,7 +75,10 @@ class FileProfile {
     if (has_steps_) {
       step_track_ = t.steps.front().track;
       for (const Step& step : t.steps) {
-        if (step.track == step_track_) spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number});
+        if (step.track != step_track_) continue;
+        const auto instructions = step.counters[static_cast<std::size_t>(PerfCounter::kInstructions)];
+        spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number, step.cpu_ns,
+                          static_cast<std::int64_t>(instructions)});
       }
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
@@ -82,6 +95,26 @@ class FileProfile {
       rank_.step_ns.push_back(difference(span.end_ns, span.begin_ns));
     }
     resize(rank_);
+    add_work();
+  }
+
+  /// Adds CPU times and instructions, and what may be polling in them.
+  void add_work() {
+    const auto knows = [this](std::int64_t Span::*member) {
+      return std::any_of(spans_.begin(), spans_.end(), [=](const Span& span) { return span.*member >= 0; });
+    };
+    if (!knows(&Span::cpu_ns)) return;
+    std::vector<Interval> waits;
+    for (const Slice& s : timeline_->slices) {
+      if (s.track == step_track_ && may_wait(s, timeline_->name_of(s))) waits.push_back({s.begin_ns, s.end_ns()});
+    }
+    waits = merged(std::move(waits));
+    const bool has_instructions = knows(&Span::instructions);
+    for (const Span& span : spans_) {
+      rank_.cpu_ns.push_back(span.cpu_ns);
+      rank_.waiting_ns.push_back(static_cast<std::int64_t>(covered(clipped(waits, span.begin_ns, span.end_ns))));
+      if (has_instructions) rank_.instructions.push_back(span.instructions);
+    }
   }
 
   void resize(ProfileSums& sums) const {

@@ -66,6 +66,15 @@ void join(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& more, 
   to.insert(to.end(), more.begin(), more.end());
 }
 
+/// As join(). Unknown elements are -1.
+void join_known(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& more, std::size_t before,
+                std::size_t after) {
+  if (to.empty() && more.empty()) return;
+  to.resize(before, -1);
+  to.insert(to.end(), more.begin(), more.end());
+  to.resize(after, -1);
+}
+
 /// `before` and `after`: the numbers of steps before and after `part` is appended.
 void append(ProfileSums& to, ProfileSums&& part, std::size_t before, std::size_t after) {
   join(to.communication_ns, part.communication_ns, before);
@@ -93,6 +102,8 @@ void append(ProfileRank& rank, ProfileRank&& part, bool is_numbered) {
   }
   const std::size_t after = rank.steps.size();
   join(rank.step_ns, part.step_ns, before);
+  for (const auto list : {&ProfileRank::cpu_ns, &ProfileRank::instructions, &ProfileRank::waiting_ns})
+    join_known(rank.*list, part.*list, before, after);
   for (auto& [name, phase] : part.phases) {
     ProfilePhase& whole = rank.phases[name];
     join(whole.occurrences, phase.occurrences, before);

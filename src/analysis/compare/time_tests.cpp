@@ -28,6 +28,7 @@ std::string size_of(const RunProfile& run) {
 struct Pair {
   const std::vector<double>&shorter, &longer;
   const OtherCauses& other_causes;
+  bool fastest_longer = true;
 };
 
 enum class Variation : std::uint8_t { kUnknown, kWithin, kBeyond };
@@ -53,7 +54,7 @@ TimeTest test_one(const Pair& pair, Variation variation, const CompareOptions& o
   const double from = median(pair.shorter), grown = median(pair.longer) - from;
   const double least = std::max(options.tolerance * from, options.floor_us);
   test.large = grown > least;
-  test.lasting = in_every_third(pair.shorter, pair.longer);
+  test.lasting = in_every_third(pair.shorter, pair.longer) && pair.fastest_longer;
   test.p = longer_p(pair.shorter, pair.longer);
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
   const double slower_cpu =
@@ -94,11 +95,31 @@ TimeTest test_all(const std::vector<Pair>& pairs, Variation variation, const Com
   return nearest;
 }
 
-std::optional<double> cpu_us(const ProfileRank& rank) {
+/// Of the process, over its windows: too coarse for short windows.
+std::optional<double> process_cpu_us(const ProfileRank& rank) {
   if (rank.cpus_used < 0) return std::nullopt;
   std::vector<double> steps;
   for (const std::int64_t ns : rank.step_ns) steps.push_back(to_us(ns));
   return rank.cpus_used * median(std::move(steps));
+}
+
+/// Of the thread that runs the steps.
+std::optional<double> thread_cpu_us(const ProfileRank& rank) {
+  std::vector<double> steps;
+  for (const std::int64_t ns : rank.cpu_ns) {
+    if (ns >= 0) steps.push_back(to_us(ns));
+  }
+  return steps.empty() ? std::nullopt : std::optional(median(std::move(steps)));
+}
+
+/// Returns the larger growth of the two, negative if both became less.
+std::optional<double> cpu_growth_us(const ProfileRank& base, const ProfileRank& run) {
+  std::optional<double> most;
+  for (const auto of : {process_cpu_us, thread_cpu_us}) {
+    const std::optional<double> before = of(base), after = of(run);
+    if (before && after) most = std::max(most.value_or(*after - *before), *after - *before);
+  }
+  return most;
 }
 
 }  // namespace
@@ -168,17 +189,18 @@ void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunPr
   samples.longer = {explained_us(base.machine, run.machine, base_us, run_us), 0};
   samples.shorter = {explained_us(run.machine, base.machine, run_us, base_us), 0};
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
-    const std::optional<double> before = cpu_us(base.ranks[r]), after = cpu_us(run.ranks[r]);
-    const double more = before && after ? *after - *before : std::numeric_limits<double>::infinity();
-    const double less = before && after ? -more : more;
-    samples.longer.cpu_us = std::max(samples.longer.cpu_us, more);
-    samples.shorter.cpu_us = std::max(samples.shorter.cpu_us, less);
+    static constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    const auto growth = [](const ProfileRank& from, const ProfileRank& to) {
+      return cpu_growth_us(from, to).value_or(kUnknown);
+    };
+    samples.longer.cpu_us = std::max(samples.longer.cpu_us, growth(base.ranks[r], run.ranks[r]));
+    samples.shorter.cpu_us = std::max(samples.shorter.cpu_us, growth(run.ranks[r], base.ranks[r]));
   }
 }
 
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
   std::vector<Pair> pairs;
-  for (const TimeSamples& run : runs) pairs.push_back({run.base_us, run.run_us, run.longer});
+  for (const TimeSamples& run : runs) pairs.push_back({run.base_us, run.run_us, run.longer, run.fastest_longer});
   return test_all(pairs, variation(runs, 1, alpha), options);
 }
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {

@@ -26,6 +26,7 @@ struct OtherCauses {
 struct TimeSamples {
   std::vector<double> base_us, run_us;  // slowest rank's times in steps that all ranks have in both runs
   bool uses_cpu = false;                // rules 4 and 5 of compare.h apply
+  bool fastest_longer = true;           // of the CPU time: see rule 3 of compare.h
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);

@@ -11,6 +11,7 @@
 #include "statistics.h"
 #include "time_tests.h"
 #include "trace/schema.h"
+#include "work_tests.h"
 
 namespace profshim {
 namespace {
@@ -183,12 +184,14 @@ class Comparer {
   struct TimeRow {
     std::string kind, name;
     bool alone = false;  // a regression even if the step time has not grown
-    std::vector<TimeSamples> samples;
-    TimeTest longer;
+    Series series = {};  // none: only the ranks in `ranks` may be slower
+    std::string ranks = {};
+    std::vector<TimeSamples> samples = {};
+    TimeTest longer = {};
   };
 
   TimeRow time_row(std::string kind, std::string name, bool alone, const Series& series) const {
-    TimeRow row{std::move(kind), std::move(name), alone, {}, {}};
+    TimeRow row{std::move(kind), std::move(name), alone, series};
     const bool on_device = row.kind == to_text(RowKind::kKernel) && alone;
     for (std::size_t i = 0; i < base_.size(); ++i) {
       row.samples.push_back(time_samples(base_[i], run_, series));
@@ -203,6 +206,30 @@ class Comparer {
     return row;
   }
 
+  /// Returns the row of the rank whose CPU time has grown most certainly, with all ranks whose CPU time has grown.
+  std::optional<TimeRow> cpu_row() const {
+    std::optional<TimeRow> worst;
+    std::vector<int> slower;
+    for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
+      TimeRow row{"time", "CPU time", true};
+      for (const RunProfile& base : base_) {
+        std::optional<TimeSamples> samples = cpu_samples(base, run_, r, options_, base_.size() >= kRunsForVariation);
+        if (samples) row.samples.push_back(std::move(*samples));
+      }
+      if (row.samples.size() < base_.size()) continue;
+      row.longer = test_longer(row.samples, options_, options_.alpha / 2);
+      const auto tests = static_cast<double>(run_.ranks.size());
+      row.longer.p = std::min(row.longer.p * tests, 1.0);
+      row.longer.least_p = std::min(row.longer.least_p * tests, 1.0);
+      const auto has_grown = [](const TimeTest& t) { return t.large && t.lasting && t.cause == Cause::kProgram; };
+      const auto certainty = [&](const TimeTest& t) { return std::pair(has_grown(t), -t.p); };
+      if (has_grown(row.longer) && row.longer.p <= options_.alpha / 2) slower.push_back(run_.ranks[r].rank);
+      if (!worst || certainty(row.longer) > certainty(worst->longer)) worst = std::move(row);
+    }
+    if (worst) worst->ranks = rank_list(slower);
+    return worst;
+  }
+
   bool is_step_time(const std::string& name) const { return name == result_.unit + " time"; }
 
   void compare_times() {
@@ -214,9 +241,10 @@ class Comparer {
 
     std::vector<TimeRow> rows;
     rows.push_back(time_row("time", "communication", false, [](const ProfileRank& r) { return &r.communication_ns; }));
+    if (std::optional<TimeRow> row = cpu_row()) rows.push_back(std::move(*row));
     for (const RowKey& key : names_) {
       const bool alone = key.first == RowKind::kKernel && !key.second.starts_with(schema::name::kNcclStart);
-      rows.push_back(time_row(std::string(to_text(key.first)), key.second, alone, [&](const ProfileRank& r) {
+      rows.push_back(time_row(std::string(to_text(key.first)), key.second, alone, [this, &key](const ProfileRank& r) {
         const ProfileRow* const row = row_of(r, key);
         return row != nullptr ? &row->time_ns : nullptr;
       }));
@@ -257,7 +285,7 @@ class Comparer {
             is_step ? cannot_tell(t.cause) : "cannot tell: slower, and the " + result_.unit + " may be slower too";
       }
       change.ranks = slower_ranks(row);
-    } else {
+    } else if (row.series) {
       const TimeTest shorter = test_shorter(row.samples, options_, options_.alpha / 2);
       const bool faster = shorter.p <= alpha / static_cast<double>(rows) && shorter.large && shorter.lasting &&
                           shorter.cause == Cause::kProgram;
@@ -265,6 +293,8 @@ class Comparer {
       change.verdict = Verdict::kFaster;
       change.p = shorter.p;
       change.sentence = "faster";
+    } else {
+      return Verdict::kSame;
     }
     result_.changes.push_back(std::move(change));
     return result_.changes.back().verdict;
@@ -288,22 +318,11 @@ class Comparer {
   }
 
   std::string slower_ranks(const TimeRow& row) const {
+    if (!row.series) return row.ranks;
     std::vector<int> ranks;
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
       std::vector<double> before, after;
-      const std::vector<std::int64_t>*of_base = nullptr, *of_run = nullptr;
-      if (row.kind == "time") {
-        const auto list = row.name == "communication" ? &ProfileRank::communication_ns : &ProfileRank::step_ns;
-        of_base = &(base().ranks[r].*list);
-        of_run = &(run_.ranks[r].*list);
-      } else {
-        for (const RowKey& key : names_) {
-          if (key.second != row.name || to_text(key.first) != row.kind) continue;
-          const ProfileRow *const a = row_of(base().ranks[r], key), *const b = row_of(run_.ranks[r], key);
-          if (a != nullptr) of_base = &a->time_ns;
-          if (b != nullptr) of_run = &b->time_ns;
-        }
-      }
+      const auto *const of_base = row.series(base().ranks[r]), *const of_run = row.series(run_.ranks[r]);
       for (const StepPair& pair : common_[r]) {
         before.push_back(of_base != nullptr ? static_cast<double>((*of_base)[pair.base]) : 0);
         after.push_back(of_run != nullptr ? static_cast<double>((*of_run)[pair.run]) : 0);

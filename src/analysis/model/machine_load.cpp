@@ -72,14 +72,18 @@ double cpus_used(const std::vector<WindowLoad>& windows, int rank) {
   return measured > 0 ? used / measured : -1;
 }
 
+double stolen_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
+                 double run_us) {
+  return base && run ? increase(base->stolen * base_us, run->stolen * run_us) : 0;
+}
+
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us) {
   if (!base || !run) return 0;
   const double others = increase(base->others, run->others);
   const double waited_us = std::min(increase(base->waited * base_us, run->waited * run_us), 2 * run->others * run_us);
-  const double stolen_us = increase(base->stolen * base_us, run->stolen * run_us);
   const double shared_core = std::min(others * run->own / std::max(run->cpus, 1.0), 1.0);
-  return waited_us + stolen_us + shared_core * base_us;
+  return waited_us + stolen_us(base, run, base_us, run_us) + shared_core * base_us;
 }
 
 std::string load_words(const MachineLoad& base, const MachineLoad& run) {

@@ -31,6 +31,10 @@ double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us);
 
+/// Returns the second of these.
+double stolen_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
+                 double run_us);
+
 std::string load_words(const MachineLoad& base, const MachineLoad& run);
 
 }  // namespace profshim::analysis_detail

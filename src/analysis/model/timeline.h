@@ -1,12 +1,14 @@
 // One rank's trace, written by profshim or any Kineto. src/trace/schema.h describes the format.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "profshim/perf_counters.h"
 #include "profshim/trace/metadata.h"
 #include "texts.h"
 
@@ -91,9 +93,19 @@ struct MemoryRecord {
   bool failed = false;
 };
 
+constexpr std::array<double, kPerfCounters> unknown_counters() {
+  std::array<double, kPerfCounters> counters{};
+  counters.fill(-1);
+  return counters;
+}
+
 /// A whole step: an event ProfilerStep#N.
 struct Step {
   std::int64_t number = 0, begin_ns = 0, duration_ns = 0;
+  // -1 = unknown. CPU time and counters are those of its thread.
+  std::int64_t cpu_ns = -1;
+  std::array<double, kPerfCounters> counters = unknown_counters();  // times in microseconds
+  double counted_percent = -1;  // share of the time that the hardware counters ran; unknown if all
   std::uint32_t track = 0;
 };
 

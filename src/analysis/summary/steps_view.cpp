@@ -4,6 +4,7 @@
 
 #include "analysis/model/active_time.h"
 #include "analysis/model/statistics.h"
+#include "step_columns.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
@@ -46,7 +47,7 @@ void StepsView::add_steps(const Timeline& timeline, RankRows& rows) {
   time.merge();
   for (const Step& step : timeline.steps) {
     const ActiveTime part = time.between(step.begin_ns, step.begin_ns + step.duration_ns);
-    StepRow row{.number = step.number, .duration_ns = step.duration_ns, .on_device = on_device};
+    StepRow row{.step = step, .on_device = on_device};
     row.busy_ns = covered(part.busy);
     row.communication_ns = covered(part.communication);
     row.compute_ns = on_device ? covered(part.compute) : row.busy_ns - row.communication_ns;
@@ -106,7 +107,7 @@ void StepsView::add_gaps(const Timeline& timeline, RankRows& rows) {
 void StepsView::add_slowest_table(View& view) const {
   std::map<std::int64_t, std::vector<std::pair<std::int64_t, int>>> by_step;
   for (const auto& [rank, rows] : ranks_) {
-    for (const StepRow& step : rows.steps) by_step[step.number].emplace_back(step.duration_ns, rank);
+    for (const StepRow& row : rows.steps) by_step[row.step.number].emplace_back(row.step.duration_ns, rank);
   }
   ViewTable table{.key = "slowest",
                   .title = "Slowest rank of each step",
@@ -128,8 +129,8 @@ void StepsView::add_slowest_table(View& view) const {
   view.tables.push_back(std::move(table));
 }
 
-void StepsView::add_step_tables(View& view) const {
-  ViewTable steps{.key = "steps",
+void StepsView::add_step_table(View& view) const {
+  ViewTable table{.key = "steps",
                   .title = "Steps",
                   .columns = {{"rank", "Rank"},
                               {"step", "Step"},
@@ -141,7 +142,30 @@ void StepsView::add_step_tables(View& view) const {
                               {"exposed_communication_us", "Exposed", Unit::kTime},
                               {"idle_us", "Idle", Unit::kTime}},
                   .limit_each = true};
-  ViewTable means{.key = "ranks",
+  std::vector<Step> steps;
+  bool any_host = false;
+  for (const auto& [rank, rows] : ranks_) {
+    for (const StepRow& s : rows.steps) {
+      const auto duration = static_cast<double>(s.step.duration_ns);
+      table.rows.push_back({std::int64_t{rank}, s.step.number, std::string(s.on_device ? "device" : "host"),
+                            to_us(duration), to_us(s.busy_ns), to_us(s.compute_ns), to_us(s.communication_ns),
+                            to_us(s.exposed_ns), to_us(duration - s.busy_ns)});
+      steps.push_back(s.step);
+      any_host = any_host || !s.on_device;
+    }
+  }
+  append_known_columns(steps, table);
+  if (table.rows.empty()) view.notes.emplace_back("No steps (ProfilerStep#N) in these traces");
+  if (any_host) {
+    view.notes.emplace_back(
+        "No device activity: the times are those of the thread with the steps, which is busy in recorded calls "
+        "and idle otherwise");
+  }
+  view.tables.push_back(std::move(table));
+}
+
+void StepsView::add_rank_table(View& view) const {
+  ViewTable table{.key = "ranks",
                   .title = "Steps of each rank",
                   .columns = {{"rank", "Rank"},
                               {"steps", "Steps"},
@@ -153,35 +177,22 @@ void StepsView::add_step_tables(View& view) const {
                               {"spread_us", "Max - min", Unit::kTime},
                               {"busy_percent", "Busy", Unit::kPercent},
                               {"exposed_communication_percent", "Exposed", Unit::kPercent}}};
-  bool any_host = false;
   for (const auto& [rank, rows] : ranks_) {
     if (rows.steps.empty()) continue;
     std::vector<std::int64_t> durations;
     double busy = 0, exposed = 0, all = 0;
     for (const StepRow& s : rows.steps) {
-      const auto duration = static_cast<double>(s.duration_ns);
-      steps.rows.push_back({std::int64_t{rank}, s.number, std::string(s.on_device ? "device" : "host"), to_us(duration),
-                            to_us(s.busy_ns), to_us(s.compute_ns), to_us(s.communication_ns), to_us(s.exposed_ns),
-                            to_us(duration - s.busy_ns)});
-      durations.push_back(s.duration_ns);
+      durations.push_back(s.step.duration_ns);
       busy += s.busy_ns;
       exposed += s.exposed_ns;
-      all += duration;
-      any_host = any_host || !s.on_device;
+      all += static_cast<double>(s.step.duration_ns);
     }
     const Statistics s = statistics(durations);
     const auto share = [=](double part) { return all > 0 ? 100 * part / all : 0; };
-    means.rows.push_back({std::int64_t{rank}, s.count, s.mean_us, s.p50_us, s.p95_us, s.min_us, s.max_us,
+    table.rows.push_back({std::int64_t{rank}, s.count, s.mean_us, s.p50_us, s.p95_us, s.min_us, s.max_us,
                           s.max_us - s.min_us, share(busy), share(exposed)});
   }
-  if (steps.rows.empty()) view.notes.emplace_back("No steps (ProfilerStep#N) in these traces");
-  if (any_host) {
-    view.notes.emplace_back(
-        "No device activity: the times are those of the thread with the steps, which is busy in recorded calls "
-        "and idle otherwise");
-  }
-  view.tables.push_back(std::move(steps));
-  view.tables.push_back(std::move(means));
+  view.tables.push_back(std::move(table));
 }
 
 void StepsView::add_gap_table(View& view) {
@@ -215,7 +226,8 @@ void StepsView::add_gap_table(View& view) {
 
 View StepsView::finish() {
   View view{.key = "steps"};
-  add_step_tables(view);
+  add_step_table(view);
+  add_rank_table(view);
   add_slowest_table(view);
   add_gap_table(view);
   return view;

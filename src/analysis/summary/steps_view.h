@@ -1,5 +1,7 @@
 // profshim summary --steps: how each ProfilerStep#N spent its time. Overlaps count once.
 //
+// CPU = the CPU time of the thread with the steps; only traces of profshim have it.
+//
 // On a "device": busy = any device of the rank is active; compute = a kernel that does not communicate runs;
 // communication = a collective kernel runs; exposed = communication without compute; idle = not busy.
 // On the "host", if no device was active: busy = the thread with the steps is in a recorded call; communication = the
@@ -27,7 +29,7 @@ class StepsView {
 
  private:
   struct StepRow {
-    std::int64_t number = 0, duration_ns = 0;
+    Step step;
     double busy_ns = 0, compute_ns = 0, communication_ns = 0, exposed_ns = 0;
     bool on_device = false;
   };
@@ -44,7 +46,8 @@ class StepsView {
   };
   void add_steps(const Timeline& timeline, RankRows& rows);
   void add_gaps(const Timeline& timeline, RankRows& rows);
-  void add_step_tables(View& view) const;
+  void add_step_table(View& view) const;
+  void add_rank_table(View& view) const;
   void add_slowest_table(View& view) const;
   void add_gap_table(View& view);
 

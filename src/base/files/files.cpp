@@ -15,6 +15,14 @@ namespace profshim {
 
 int open_high(const char* path, int flags, unsigned mode) { return openat_high(AT_FDCWD, path, flags, mode); }
 
+// A job may rely on getting low numbers from its own open(), or close all low descriptors.
+int moved_high(int fd) {
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
+  if (high < 0) return fd;
+  close(fd);
+  return high;
+}
+
 bool read_file(const std::string& path, std::string& text, int& error) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {

@@ -69,12 +69,7 @@ std::string random_text() {
 
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
-  if (fd < 0) return fd;
-  // A job may rely on getting low numbers from its own open(), or close all low descriptors.
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
-  if (high < 0) return fd;
-  close(fd);
-  return high;
+  return fd < 0 ? fd : moved_high(fd);
 }
 
 Descriptor::~Descriptor() {

@@ -65,7 +65,7 @@ struct Options {
 
 int report(const Options& options, const Spec& spec) {
   Notes machine, job;
-  examine_machine(machine);
+  examine_machine(spec, machine);
   Program program;
   if (!options.command.empty()) {
     program = find_program(options.command);
@@ -91,7 +91,7 @@ int run(int argc, char** argv) {
       "Shows what would be recorded on this machine, and what would not and why. With a command after --,\n"
       "also examines the program that the command runs. Does not run the command.");
   arguments.add("--json", options.json, "Print JSON");
-  arguments.add("--spec", options.spec, "Spec whose symbol steps are looked up (default: $PROFSHIM_SPEC)")
+  arguments.add("--spec", options.spec, "Spec whose symbol steps and counters are examined (default: $PROFSHIM_SPEC)")
       .shown_as("FILE");
   arguments.footer("Example:\n  profshim doctor -- mpirun -n 4 ./heat\n\n" + std::string(kExitStatus) +
                    "\nA problem is something that would not be recorded.");

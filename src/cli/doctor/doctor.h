@@ -34,7 +34,7 @@ class Notes {
   std::vector<Note> all_;
 };
 
-void examine_machine(Notes& notes);
+void examine_machine(const Spec& spec, Notes& notes);
 
 struct Program {
   std::string path;                 // "" = not found

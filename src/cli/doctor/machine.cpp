@@ -125,9 +125,27 @@ void note_gpu(Notes& notes) {
              "not found in the usual folders; if the job has no CUPTI of its own, set PROFSHIM_CUPTI to a libcupti.so");
 }
 
+void note_counters(Notes& notes, const std::vector<PerfCounter>& wanted) {
+  std::vector<PerfCounter> tried = wanted;
+  for (std::size_t n = 0; wanted.empty() && n < kPerfCounters; ++n) tried.push_back(static_cast<PerfCounter>(n));
+  PerfCounters counters;
+  const std::vector<std::string> losses = counters.open(tried);
+  const PerfReading reading = counters.read();
+  std::string found;
+  for (std::size_t n = 0; n < kPerfCounters; ++n) {
+    if (reading.knows(n)) found.append(found.empty() ? "" : ", ").append(kPerfCounterNames[n].name);
+  }
+  if (wanted.empty()) {
+    if (!losses.empty()) found.append(found.empty() ? "" : "; ").append(losses.front());
+    return notes.fact("counters.perf", found);
+  }
+  if (!found.empty()) notes.recorded("counters.perf", found);
+  for (const std::string& loss : losses) notes.unrecorded("counters.perf", loss);
+}
+
 }  // namespace
 
-void examine_machine(Notes& notes) {
+void examine_machine(const Spec& spec, Notes& notes) {
   std::string why_not;
   const std::string library = find_library(why_not);
   if (library.empty()) {
@@ -150,6 +168,7 @@ void examine_machine(Notes& notes) {
   note_injection(notes, "CUDA_INJECTION64_PATH",
                  "that tool receives the device activity, and profshim records only CUDA calls; unset the variable");
   note_gpu(notes);
+  note_counters(notes, spec.counters.perf);
 }
 
 }  // namespace profshim::cli::doctor

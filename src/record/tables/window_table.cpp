@@ -96,10 +96,15 @@ void keep_for_search(Ticks since) {
   w.state.store(WindowState::kOpen, std::memory_order_release);
 }
 
-std::uint64_t add_mark(const spool::StepMark& mark) {
+std::uint64_t add_mark(const spool::StepMark& mark, const PerfReading& counters) {
   SpoolHeader& h = *state.header;
   detail::last_boundary.store(mark.ticks, std::memory_order_relaxed);
   const std::uint64_t number = h.marks.load(std::memory_order_relaxed);
+  if (h.counter_count > 0) {
+    // Release fence: a reader that sees a new word also sees h.marks >= `number`, and drops these counters.
+    std::atomic_thread_fence(std::memory_order_release);
+    store_words(state.counters[number % h.counter_count], counters);
+  }
   store_words(state.marks[number % spool::kMaxMarks], mark);
   h.marks.store(number + 1, std::memory_order_release);
   return number;

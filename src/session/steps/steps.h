@@ -1,4 +1,5 @@
-// Step boundaries take no lock and allocate memory only for new kernel names, except in call_when_arming()'s function.
+// Step boundaries take no lock and allocate memory only for new kernel names and for counters that cannot be opened,
+// except in call_when_arming()'s function.
 #pragma once
 
 #include "session/state.h"
@@ -7,8 +8,14 @@ namespace profshim::session {
 
 /// True on the step thread: the first thread that makes a boundary. Counts boundaries of other threads.
 bool on_step_thread(State& state);
-/// Opens and closes windows at `at`, by monotonic_ns() `at_ns`. Then call arm_for_step() once.
-void begin_step(State& state, const StepCounter::Step& step, Ticks at, std::int64_t at_ns, StringId marker);
+struct Boundary {
+  Ticks at = 0;
+  std::int64_t at_ns = 0;  // monotonic_ns()
+  StringId marker = 0;
+  bool is_now = false;  // false: found later, in the recorded events
+};
+/// Opens and closes windows at the boundary. Then call arm_for_step() once.
+void begin_step(State& state, const StepCounter::Step& step, const Boundary& boundary);
 /// Switches the recording on or off, as the present step wants.
 void arm_for_step(State& state);
 /// From now on, the events of `rule` make the steps.

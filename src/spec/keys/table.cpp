@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "counter_rows.h"
 #include "flag_rows.h"
 #include "output_rows.h"
 #include "profshim/recorder_control.h"
@@ -325,6 +326,8 @@ std::vector<KeyRow> system_keys() {
   };
 }
 
+std::vector<KeyRow> counter_keys() { return {perf_row()}; }
+
 std::vector<KeyRow> debug_keys() {
   return {
       text_row(
@@ -335,9 +338,9 @@ std::vector<KeyRow> debug_keys() {
 
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
-  for (const auto keys :
-       {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys, left_out_keys,
-        limit_keys, output_keys, summary_keys, merge_keys, finish_keys, check_keys, system_keys, debug_keys}) {
+  for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
+                          left_out_keys, limit_keys, output_keys, summary_keys, merge_keys, finish_keys, check_keys,
+                          system_keys, counter_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

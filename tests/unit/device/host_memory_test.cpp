@@ -11,7 +11,7 @@ TEST(HostMemory, FitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
        {recorder::kLeastMemory, std::uint64_t{128} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     Spec spec;
     recorder::SpoolSize size;
-    ASSERT_TRUE(recorder::divide_memory(budget, host_bytes(spec, budget), size));
+    ASSERT_TRUE(recorder::divide_memory(budget, host_bytes(spec, budget), true, size));
 
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
     EXPECT_GT(host_bytes(spec, budget), budget >= std::uint64_t{1} << 40 ? 0 : budget / 64);

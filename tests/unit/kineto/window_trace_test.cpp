@@ -90,6 +90,30 @@ TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
+TEST_F(WindowTraceTest, AStepHasTheCpuTimeBetweenItsBoundariesIfBothKnowIt) {
+  spool::Window* const window = recorder::open_window(100, recorder::add_mark({100, 1, 1, 5000}));
+  recorder::add_mark({200, 2, 2, 5750});
+  recorder::add_mark({300, 3, 3});
+  recorder::add_mark({400, 4, 4, 9000});
+  recorder::close_window(*window, 500, recorder::add_mark({500, 5, 5, 11000}), spool::WindowEnd::kSchedule, 0);
+
+  const auto all = build(0);
+
+  const auto has_cpu = [&](const char* step) { return named(all, step).at(0).args.count("CPU (us)"); };
+  EXPECT_EQ(named(all, "ProfilerStep#1").at(0).args.at("CPU (us)"), "0.75");
+  EXPECT_EQ(has_cpu("ProfilerStep#2"), 0u);
+  EXPECT_EQ(has_cpu("ProfilerStep#3"), 0u);
+  EXPECT_EQ(named(all, "ProfilerStep#4").at(0).args.at("CPU (us)"), "2");
+}
+
+TEST_F(WindowTraceTest, ALastStepThatEndsBetweenBoundariesHasNoCpuTime) {
+  spool::Window* const window = recorder::open_window(100, recorder::add_mark({100, 1, 1, 5000}));
+  recorder::close_window(*window, 300, 1, spool::WindowEnd::kLimit, 0);
+  recorder::add_mark({350, 2, 2, 9000});
+
+  EXPECT_EQ(named(build(0), "ProfilerStep#1").at(0).args.count("CPU (us)"), 0u);
+}
+
 TEST_F(WindowTraceTest, TheStepsOfTheJobsOwnProfilerAreLeftOut) {
   for (const bool has_steps : {true, false}) {
     spool::Window* const window =

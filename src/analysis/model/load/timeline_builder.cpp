@@ -45,6 +45,20 @@ Kind kind_of(std::string_view category) {
   return Kind::kOther;
 }
 
+/// Takes the arguments of a step that only profshim writes.
+void add_measured(const ReadEvent& event, Step& step) {
+  constexpr double kMost = 1e15;
+  for (const ReadEvent::ReadArg& arg : event.args) {
+    if (arg.kind != ReadEvent::ReadArg::Kind::kInt && arg.kind != ReadEvent::ReadArg::Kind::kDouble) continue;
+    if (!(arg.number >= 0 && arg.number <= kMost)) continue;
+    if (arg.key == schema::arg::kStepCpuUs) step.cpu_ns = static_cast<std::int64_t>(arg.number * 1000 + 0.5);
+    if (arg.key == schema::arg::kCountedPercent) step.counted_percent = arg.number;
+    for (std::size_t n = 0; n < kPerfCounters; ++n) {
+      if (arg.key == kPerfCounterNames[n].arg) step.counters[n] = arg.number;
+    }
+  }
+}
+
 std::size_t hash_of(std::int64_t a, std::int64_t b, TextId c, TextId d) {
   constexpr std::size_t kFactor = 0x9E3779B97F4A7C15u;
   const std::size_t numbers = static_cast<std::size_t>(a) * kFactor + static_cast<std::size_t>(b);
@@ -145,6 +159,7 @@ void TimelineBuilder::add_step(const ReadEvent& event, const Slice& slice) {
   if (!event.name.starts_with(kStart) || slice.unfinished) return;
   const std::string_view digits = event.name.substr(kStart.size());
   Step step{.begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
+  add_measured(event, step);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
   if (error == std::errc{} && end == digits.data() + digits.size()) timeline_.steps.push_back(step);
 }

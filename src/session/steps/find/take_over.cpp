@@ -69,7 +69,7 @@ void make_steps(State& s, const spool::View& view, const std::vector<Marker>& ma
   for (const Marker& marker : markers) {
     const std::int64_t at_ns = clock.unix_ns(marker.at) + offset_ns;
     const std::optional<StepCounter::Step> step = s.counter.on_marker(at_ns, marker.number);
-    if (step) begin_step(s, *step, marker.at, at_ns, marker.name);
+    if (step) begin_step(s, *step, {marker.at, at_ns, marker.name});
   }
 }
 

@@ -18,6 +18,9 @@ TEST(Compare, ABaselineComesBackAsItWas) {
   std::vector<RunProfile> runs = {noisy_run(random, 0.02), noisy_run(random, 0.02)};
   runs[0].machine = {.cpus = 4, .own = 1.5, .others = 0.25, .waited = 0.125, .stolen = 0.5};
   runs[0].ranks[1].cpus_used = 0.75;
+  runs[0].ranks[0].cpu_ns.assign(test::kSteps, 900);
+  runs[0].ranks[0].waiting_ns.assign(test::kSteps, 30);
+  runs[0].ranks[0].cpu_ns[3] = -1;
   runs[1].phase = "actor";
   test::phase(runs[0].ranks[0], "actor", 5000).launches[1] = 9;
   test::phase(runs[0].ranks[0], "rollout", 7000);
@@ -34,6 +37,9 @@ TEST(Compare, ABaselineComesBackAsItWas) {
   EXPECT_FALSE(read[1].machine.has_value());
   EXPECT_EQ(read[0].ranks[1].cpus_used, 0.75);
   EXPECT_EQ(read[1].ranks[1].cpus_used, -1);
+  EXPECT_EQ(read[0].ranks[0].cpu_ns, runs[0].ranks[0].cpu_ns);
+  EXPECT_EQ(read[0].ranks[0].waiting_ns[5], 30);
+  EXPECT_TRUE(read[1].ranks[0].cpu_ns.empty());
   EXPECT_EQ(read[1].phase, "actor");
   ASSERT_EQ(read[0].ranks[0].phases.size(), 2u);
   EXPECT_EQ(read[0].ranks[0].phases.at("actor").launches[1], 9);

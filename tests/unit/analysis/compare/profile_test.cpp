@@ -45,6 +45,18 @@ class CompareProfile : public testing::Test {
 
 using Counts = std::vector<std::int64_t>;
 
+TEST_F(CompareProfile, HasTheCpuTimeOfEachStepAndTheCallsThatMayPoll) {
+  const std::string later = slice("user_annotation", "ProfilerStep#7", 7, 1200, 100, 0, ", \"CPU (us)\": 60.5") +
+                            slice("user_annotation", "ProfilerStep#8", 7, 1300, 100);
+  const ProfileRank rank =
+      profile({trace(later + slice("cpu_op", "MPI_Allreduce", 7, 1210, 30) +
+                     slice("cuda_runtime", "cudaMemcpy", 7, 1230, 20) + slice("cpu_op", "MPI_Recv", 8, 1200, 90))});
+
+  EXPECT_EQ(rank.cpu_ns, (Counts{-1, -1, 60500, -1}));
+  EXPECT_EQ(rank.waiting_ns.at(2), 40000);
+  EXPECT_TRUE(rank.instructions.empty());
+}
+
 TEST_F(CompareProfile, AKernelBelongsToTheStepThatLaunchedIt) {
   const ProfileRank rank =
       profile({trace(slice("cuda_runtime", "cudaLaunchKernel", 7, 1090, 5, 11) +

@@ -128,6 +128,44 @@ TEST(StepsView, FindsNoGapWhereTheHostOrAnotherThreadWorks) {
   EXPECT_EQ(table(finer, "gaps").rows.size(), 0u);
 }
 
+TEST(StepsView, HasCpuTimesWhereTheTraceHasThem) {
+  std::vector<Timeline> known, unknown;
+  known.push_back(hand_made(0, {{"user_annotation", "ProfilerStep#1", 0, 100, 1, "\"CPU (us)\": 60.5"},
+                                {"user_annotation", "ProfilerStep#2", 100, 100, 1, "\"CPU (us)\": -3"},
+                                {"user_annotation", "ProfilerStep#3", 200, 100, 1, "\"CPU (us)\": \"all\""},
+                                {"cpu_op", "a", 0, 10}}));
+  unknown.push_back(hand_made(0, golden()));
+
+  const View view = steps_of(known);
+
+  EXPECT_EQ(row(view, "steps", {{"step", "1"}})["cpu_us"], "60.5");
+  EXPECT_EQ(row(view, "steps", {{"step", "2"}})["cpu_us"], "-");
+  EXPECT_EQ(row(view, "steps", {{"step", "3"}})["cpu_us"], "-");
+  EXPECT_EQ(row(steps_of(unknown), "steps", {{"step", "4"}}).count("cpu_us"), 0u);
+}
+
+TEST(StepsView, HasTheCountersThatTheTraceHas) {
+  std::vector<Timeline> one;
+  one.push_back(
+      hand_made(0, {{"user_annotation", "ProfilerStep#1", 0, 100, 1,
+                     "\"instructions\": 3000, \"cycles\": 2000, \"task_clock (us)\": 2.5, \"counted (%)\": 50"},
+                    {"user_annotation", "ProfilerStep#2", 100, 100, 1, "\"instructions\": 3000, \"llc_misses\": 7"},
+                    {"cpu_op", "a", 0, 10}}));
+
+  const View view = steps_of(one);
+  auto first = row(view, "steps", {{"step", "1"}}), second = row(view, "steps", {{"step", "2"}});
+
+  EXPECT_EQ(first["instructions"], "3000");
+  EXPECT_EQ(first["ipc"], "1.5");
+  EXPECT_EQ(first["llc_misses"], "-");
+  EXPECT_EQ(first["task_clock_us"], "2.5");
+  EXPECT_EQ(first["counted_percent"], "50");
+  EXPECT_EQ(second["ipc"], "-");
+  EXPECT_EQ(second["llc_misses"], "7");
+  EXPECT_EQ(second["counted_percent"], "-");
+  EXPECT_EQ(first.count("page_faults"), 0u);
+}
+
 TEST(StepsView, FindsGapsWithoutSteps) {
   std::vector<Timeline> one;
   one.push_back(hand_made(0, {{"cpu_op", "a", 0, 10}, {"cpu_op", "b", 5010, 10}}));
