@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/schema.h"
+
 namespace profshim::loop {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr double kNearly = 0.1;  // of a call
 }  // namespace
 
 bool is_batch(const Symbol& symbol) {
-  return symbol.kind == CallKind::kTorchRange && symbol.name.starts_with("enumerate(DataLoader)");
+  return symbol.kind == CallKind::kTorchRange && symbol.name.starts_with(schema::name::kDataLoaderStart);
 }
 
 double calls_in(const Counts& counts) {
@@ -127,7 +129,7 @@ double Boundaries::exactness(const Cycles& cycles, const Boundary& boundary) con
 /// Returns 0 for the symbols that mark a step best.
 bool Boundaries::has_backward(const Counts& counts) const {
   return std::any_of(counts.begin(), counts.end(), [this](const auto& entry) {
-    return symbols_[entry.first].name.starts_with("autograd::engine::evaluate_function");
+    return symbols_[entry.first].name.starts_with(schema::name::kBackwardStart);
   });
 }
 

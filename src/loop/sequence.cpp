@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "profshim/loop.h"
+#include "trace/schema.h"
 
 namespace profshim::loop {
 namespace {
@@ -21,7 +22,7 @@ std::string without_numbers(std::string_view name) {
 }  // namespace
 
 CallKind kind_of_torch_range(std::string_view name) {
-  if (name.starts_with("Optimizer.step#")) return CallKind::kOptimizer;
+  if (name.starts_with(schema::name::kOptimizerStepStart)) return CallKind::kOptimizer;
   return name.ends_with(".forward") ? CallKind::kForward : CallKind::kTorchRange;
 }
 

@@ -525,6 +525,10 @@ inline constexpr std::string_view kTracesPid = "Traces";
 inline constexpr std::string_view kCommunication = "record_param_comms";
 inline constexpr std::string_view kMemory = "[memory]";
 inline constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
+// PyTorch's names of ranges and functions begin with these.
+inline constexpr std::string_view kOptimizerStepStart = "Optimizer.step#";
+inline constexpr std::string_view kBackwardStart = "autograd::engine::evaluate_function";
+inline constexpr std::string_view kDataLoaderStart = "enumerate(DataLoader)";
 inline constexpr std::string_view kMpiPolling = "MPI polling";  // many calls such as MPI_Test
 inline constexpr std::string_view kMpiStart = "MPI_";
 inline constexpr std::string_view kNcclStart = "nccl";

@@ -292,7 +292,7 @@ void TorchSyncPoints::slice(const ReadEvent& e, std::uint64_t place) {
     impl_->call(e, e.name.substr(kOperators.size()), impl_->operators);
   } else if (e.name.starts_with(kGloo)) {
     if (is_whole(e)) impl_->add_work(work_of(e.name), span_of(e, place));
-  } else if (e.name.starts_with("autograd::engine::evaluate_function")) {
+  } else if (e.name.starts_with(schema::name::kBackwardStart)) {
     impl_->backward_threads.insert(thread_of(e));
   } else if (e.name.starts_with(kStep)) {
     impl_->step(e, e.name.substr(kStep.size()));

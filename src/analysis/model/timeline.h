@@ -90,6 +90,8 @@ struct MemoryRecord {
   std::uint32_t track = 0;
   std::int32_t device_type = 0;  // PyTorch's number: 0 = CPU, 1 = CUDA
   std::int32_t device_index = -1;
+  std::int64_t address = 0;                    // 0 = not given
+  std::int64_t allocated = -1, reserved = -1;  // the allocator's totals after it; -1 = not given
   bool failed = false;
 };
 

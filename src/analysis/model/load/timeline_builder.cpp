@@ -1,10 +1,9 @@
 #include "timeline_builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
-#include "analysis/model/statistics.h"
+#include "read_event.h"
 #include "slice_args.h"
 #include "trace/schema.h"
 
@@ -12,38 +11,6 @@ namespace profshim::analysis_detail {
 namespace {
 
 constexpr std::int64_t kOpen = -1;  // duration of a slice whose end is not read yet
-
-bool is_possible(std::int64_t ns) { return ns >= -TraceMetadata::kMaxNs && ns <= TraceMetadata::kMaxNs; }
-bool has_possible_time(const ReadEvent& event) { return event.has_ts && is_possible(event.ts_ns); }
-
-Kind kind_of(std::string_view category) {
-  constexpr std::pair<std::string_view, Kind> kKinds[] = {
-      {schema::category::kCpuOp, Kind::kCpuOp},
-      {schema::category::kKernel, Kind::kKernel},
-      {schema::category::kCudaRuntime, Kind::kRuntime},
-      {schema::category::kPythonFunction, Kind::kPythonFunction},
-      {schema::category::kUserAnnotation, Kind::kUserAnnotation},
-      {schema::category::kCudaDriver, Kind::kDriver},
-      {schema::category::kGpuMemcpy, Kind::kMemcpy},
-      {schema::category::kGpuMemset, Kind::kMemset},
-      {schema::category::kGpuUserAnnotation, Kind::kGpuAnnotation},
-      {schema::category::kOverhead, Kind::kOverhead},
-      {schema::category::kPhase, Kind::kPhase},
-      {schema::category::kCudaSync, Kind::kSync},
-      {schema::category::kCudaEvent, Kind::kSync},
-      {schema::category::kOperator2021, Kind::kCpuOp},
-      {schema::category::kRuntime2021, Kind::kRuntime},
-      {schema::category::kKernel2021, Kind::kKernel},
-      {schema::category::kMemcpy2021, Kind::kMemcpy},
-      {schema::category::kMemset2021, Kind::kMemset},
-  };
-  for (const auto& [name, kind] : kKinds) {
-    if (name == category) return kind;
-  }
-  if (category.ends_with(schema::category::kRuntimeEnd)) return Kind::kRuntime;  // xpu_runtime, mtia_runtime
-  if (category.ends_with(schema::category::kDriverEnd)) return Kind::kDriver;
-  return Kind::kOther;
-}
 
 /// Takes the arguments of a step that only profshim writes.
 void add_measured(const ReadEvent& event, Step& step) {
@@ -59,20 +26,10 @@ void add_measured(const ReadEvent& event, Step& step) {
   }
 }
 
-std::size_t hash_of(std::int64_t a, std::int64_t b, TextId c, TextId d) {
-  constexpr std::size_t kFactor = 0x9E3779B97F4A7C15u;
-  const std::size_t numbers = static_cast<std::size_t>(a) * kFactor + static_cast<std::size_t>(b);
-  return (numbers * kFactor + c) * kFactor + d;
-}
-
 }  // namespace
 
 std::size_t TimelineBuilder::PairHash::operator()(const PairKey& key) const {
   return hash_of(key.id, key.pid, key.category, key.pid_text);
-}
-
-std::size_t TimelineBuilder::TrackHash::operator()(const Track& track) const {
-  return hash_of(track.pid, track.tid, track.pid_text, track.tid_text);
 }
 
 TimelineBuilder::TimelineBuilder(const std::string& path, const TimelineOptions& options, std::int64_t first_pid)
@@ -139,29 +96,21 @@ void TimelineBuilder::add_end(const ReadEvent& event) {
 }
 
 void TimelineBuilder::add_memory_record(const ReadEvent& event) {
-  const bool failed = event.name == schema::name::kOutOfMemory;
-  if (!failed && event.name != schema::name::kMemory) return;
+  if (!is_memory_event(event)) return;
   if (!has_possible_time(event)) {
     ++impossible_;
     return;
   }
-  MemoryRecord record{.at_ns = event.ts_ns, .track = find_track(event), .failed = failed};
-  for (const ReadEvent::ReadArg& arg : event.args) {
-    if (arg.key == schema::arg::kMemoryBytes) record.bytes = arg.integer;
-    if (arg.key == schema::arg::kDeviceType) record.device_type = static_cast<std::int32_t>(arg.integer);
-    if (arg.key == schema::arg::kDeviceId) record.device_index = static_cast<std::int32_t>(arg.integer);
-  }
-  timeline_.memory.push_back(record);
+  MemoryRecord& record = timeline_.memory.emplace_back(memory_record(event));
+  record.track = find_track(event);
 }
 
 void TimelineBuilder::add_step(const ReadEvent& event, const Slice& slice) {
-  constexpr std::string_view kStart = schema::name::kStepStart;
-  if (!event.name.starts_with(kStart) || slice.unfinished) return;
-  const std::string_view digits = event.name.substr(kStart.size());
-  Step step{.begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
+  const std::optional<std::int64_t> number = step_number(event.name);
+  if (!number || slice.unfinished) return;
+  Step step{.number = *number, .begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
   add_measured(event, step);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
-  if (error == std::errc{} && end == digits.data() + digits.size()) timeline_.steps.push_back(step);
+  timeline_.steps.push_back(step);
 }
 
 Slice TimelineBuilder::make_slice(const ReadEvent& event) {
@@ -192,7 +141,7 @@ Slice TimelineBuilder::make_slice(const ReadEvent& event) {
 }
 
 TimelineBuilder::PairKey TimelineBuilder::pair_key(const ReadEvent& event, std::uint32_t track) {
-  const Track& t = timeline_.tracks[track];
+  const Track& t = tracks_[track];
   return {event.id, t.pid, timeline_.texts.add(event.category), t.pid_text};
 }
 
@@ -210,13 +159,7 @@ Kind TimelineBuilder::find_kind(const ReadEvent& event) {
 }
 
 std::uint32_t TimelineBuilder::find_track(const ReadEvent& event) {
-  Track track{.pid = difference(event.pid, first_pid_), .tid = event.tid};
-  if (!event.pid_is_number) track = {0, track.tid, timeline_.texts.add(event.pid_text), 0};
-  if (!event.tid_is_number) track = {track.pid, 0, track.pid_text, timeline_.texts.add(event.tid_text)};
-  if (!timeline_.tracks.empty() && track == timeline_.tracks[last_track_]) return last_track_;
-  const auto [at, is_new] = tracks_.emplace(track, static_cast<std::uint32_t>(timeline_.tracks.size()));
-  if (is_new) timeline_.tracks.push_back(track);
-  return last_track_ = at->second;
+  return tracks_.find(event, first_pid_, timeline_.texts);
 }
 
 Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadata) {
@@ -235,6 +178,7 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
          " events are left out by the spec (capture.include, exclude, min_us): they are in no count and no sum");
   }
   take_metadata(std::move(metadata));
+  timeline_.tracks = tracks_.take();
   timeline_.dialect = dialect();
   add_base_time();
   std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),

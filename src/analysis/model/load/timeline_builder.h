@@ -7,6 +7,7 @@
 
 #include "analysis/model/timeline.h"
 #include "profshim/trace/reader.h"
+#include "track_table.h"
 
 namespace profshim::analysis_detail {
 
@@ -30,9 +31,6 @@ class TimelineBuilder {
   struct PairHash {
     std::size_t operator()(const PairKey& key) const;
   };
-  struct TrackHash {
-    std::size_t operator()(const Track& track) const;
-  };
 
   void warn(const std::string& sentence);
   void add_slice(const ReadEvent& event);
@@ -52,11 +50,10 @@ class TimelineBuilder {
   TimelineOptions options_;
   std::int64_t first_pid_;
   Timeline timeline_;
-  std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
+  TrackTable tracks_;
   std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
   std::uint64_t unpaired_ = 0, impossible_ = 0;
   bool has_words_of_2021_ = false, is_bare_list_ = false;
-  std::uint32_t last_track_ = 0;
   std::string last_category_;
   Kind last_kind_ = Kind::kOther;
 };
