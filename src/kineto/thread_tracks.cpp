@@ -152,7 +152,9 @@ void ThreadTracks::write_slice(TraceWriter& out, TraceEvent& e, const Event& eve
   const bool is_api = event.hook == HookId::kCudaApi;
   if (!is_api && write_annotated(out, e, event)) return;
   out.write(e);
-  if (is_api) device_tracks_.begin_arrow(out, event, e);
+  if (!is_api) return;
+  device_tracks_.begin_arrow(out, event, e);
+  device_tracks_.write_memory_of(out, event);
 }
 
 void ThreadTracks::write_torch_op(TraceWriter& out, TraceEvent& e, const Event& event) {

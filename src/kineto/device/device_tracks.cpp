@@ -41,7 +41,14 @@ DeviceTracks::DeviceTracks(const WindowEvents& window)
     : window_(window),
       names_(window.view),
       args_(window.view),
-      nccl_args_(window.definitions, window.view.header().rank) {}
+      nccl_args_(window.definitions, window.view.header().rank) {
+  std::uint32_t hint = 0;
+  for (const Event* const event : window.device.memory()) {
+    const Event* const call = window.device.call_of(*event, hint);
+    if (call != nullptr) memory_of_call_.emplace(call, memory_.size());
+    memory_.push_back({event, call});
+  }
+}
 
 void DeviceTracks::set_times(TraceEvent& slice, const Event& event) const {
   slice.begin_ns = window_.clock.unix_ns(event.begin);
@@ -103,7 +110,11 @@ void DeviceTracks::write(TraceWriter& out, const std::function<void()>& written)
     write_syncs(out, key, stream);
   }
   write_overheads(out);
-  write_memory(out);
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (memory_[i].is_written) continue;
+    write_memory(out, i);
+    written_();
+  }
 }
 
 DeviceTracks::Track DeviceTracks::track_of(DeviceActivity::StreamKey key) {
@@ -223,22 +234,25 @@ void DeviceTracks::write_overheads(TraceWriter& out) {
   }
 }
 
-void DeviceTracks::write_memory(TraceWriter& out) {
-  std::uint32_t hint = 0;
-  for (const Event* const memory : window_.device.memory()) {
-    const Event* const call = window_.device.call_of(*memory, hint);
-    TraceEvent e;
-    e.phase = 'i';
-    e.category = Category::kCpuInstantEvent;
-    e.name = names_.of(*memory);
-    e.pid = window_.view.header().pid;
-    e.tid = call != nullptr && call->api.tid > 0 ? std::int64_t{call->api.tid} : e.pid;
-    e.begin_ns = window_.clock.unix_ns(memory->begin);
-    e.args = args_.of_memory(*memory);
-    if (call != nullptr) e.more_args = phases_of(*call);
-    out.write(e);
-    written_();
-  }
+void DeviceTracks::write_memory_of(TraceWriter& out, const Event& call) {
+  if (memory_of_call_.empty()) return;
+  const auto [first, last] = memory_of_call_.equal_range(&call);
+  for (auto at = first; at != last; ++at) write_memory(out, at->second);
+}
+
+void DeviceTracks::write_memory(TraceWriter& out, std::size_t index) {
+  auto& [memory, call, is_written] = memory_[index];
+  TraceEvent e;
+  e.phase = 'i';
+  e.category = Category::kCpuInstantEvent;
+  e.name = names_.of(*memory);
+  e.pid = window_.view.header().pid;
+  e.tid = call != nullptr && call->api.tid > 0 ? std::int64_t{call->api.tid} : e.pid;
+  e.begin_ns = window_.clock.unix_ns(memory->begin);
+  e.args = args_.of_memory(*memory);
+  if (call != nullptr) e.more_args = phases_of(*call);
+  out.write(e);
+  is_written = true;
 }
 
 }  // namespace profshim::kineto

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "device_args.h"
@@ -23,6 +24,8 @@ class DeviceTracks {
   void describe_call(const Event& call, TraceEvent& slice);
   /// Does nothing if no activity or sync belongs to `call`. Call directly after writing the slice of `call`.
   void begin_arrow(TraceWriter& out, const Event& call, const TraceEvent& slice);
+  /// Writes the memory events of `call`. Call after writing the slice of `call`: the events of a track stay in order.
+  void write_memory_of(TraceWriter& out, const Event& call);
   void write(TraceWriter& out, const std::function<void()>& written);
 
  private:
@@ -41,7 +44,7 @@ class DeviceTracks {
   void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, Track& track);
   void write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
   void write_overheads(TraceWriter& out);
-  void write_memory(TraceWriter& out);
+  void write_memory(TraceWriter& out, std::size_t index);
   void write_in_track(TraceWriter& out, TraceEvent& slice, const Event& event, Track& track);
   std::span<const Arg> phases_of(const Event& call) const;
   std::uint32_t position_of(const Event& call, std::uint32_t& hint) const;
@@ -53,6 +56,13 @@ class DeviceTracks {
   NcclOperationArgs nccl_args_;
   std::uint32_t call_hint_ = 0;
   std::map<std::uint32_t, std::int64_t> separate_contexts_;  // key: context; value: number from 1
+  struct Memory {
+    const Event* event;
+    const Event* call;  // null = not known
+    bool is_written = false;
+  };
+  std::vector<Memory> memory_;
+  std::unordered_multimap<const Event*, std::size_t> memory_of_call_;  // indexes in memory_
   std::function<void()> written_;
 };
 
