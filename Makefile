@@ -58,7 +58,7 @@ SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kine
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record src/loop \
-                    $(addprefix src/analysis/,model summary) $(SHARED_MODULES))
+                    $(addprefix src/analysis/,model summary memory report/page) $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert src/loop $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so

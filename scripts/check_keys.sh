@@ -27,6 +27,8 @@ src/analysis/summary/cell_text.cpp s
 src/analysis/report/report.cpp rank
 src/analysis/report/steps.cpp device
 src/analysis/report/page/plots_json.cpp *
+src/analysis/memory/memory_report.cpp Trace
+src/analysis/memory/memory_report.cpp Rank
 src/analysis/verify/header_checks.cpp rank
 src/output/write_recovered_traces.cpp *
 src/output/exports/* *
@@ -37,9 +39,9 @@ LIST
 # Reasons. schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, check_name_pattern.cpp: keys of the
 # spec and variables of file names. baseline.cpp: baseline files. rank_text.cpp, header_checks.cpp: HTA's search
 # pattern. cli: the tool's own JSON. columns_*: Parquet columns. gpu_checks.cpp: parts of names of kernels and copies.
-# cell_text.cpp: a unit. report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its script.
-# write_recovered_traces.cpp, writer.cpp: states in a manifest. output/exports, table_json.cpp: summaries as JSON. elf,
-# base: no traces there.
+# cell_text.cpp: a unit. report.cpp, memory_report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its
+# script. write_recovered_traces.cpp, writer.cpp: states in a manifest. output/exports, table_json.cpp: summaries as JSON.
+# elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields
 find include inject src -name '*.cpp' -o -name '*.h' | sort | xargs awk -v others="$(other_meaning)" '

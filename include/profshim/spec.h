@@ -217,7 +217,7 @@ struct Spec : Detail {
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
     std::int64_t exit_seconds = 10;
-    bool stacks = false, key_averages = false;  // files besides the trace
+    bool stacks = false, key_averages = false, memory_timeline = false;  // files besides the trace
     StacksMetric stacks_metric = StacksMetric::kAuto;
     bool arguments = true;
     std::int64_t flush_seconds = kFlushSeconds;  // changes nothing

@@ -31,6 +31,7 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
     for (const std::string& table : w.tables) json.bytes(table);
     json.close_list();
   }
+  if (!w.memory_page.empty()) text_member(json, "memory_timeline", w.memory_page);
   if (!w.summary.empty()) text_member(json, "summary", w.summary);
   json.member("bytes", w.bytes).member("events", w.events).member("dropped_events", w.dropped);
   text_member(json, "status", w.status);
@@ -62,6 +63,7 @@ ManifestWindow read_window(const Node& window) {
   for (const Node& table : window.member("key_averages").elements()) {
     if (is_below(table.text())) w.tables.push_back(table.text());
   }
+  w.memory_page = path_below(window, "memory_timeline");
   w.summary = window.member("summary").text();
   w.bytes = window.member("bytes").count(0);
   w.events = window.member("events").count(0);
@@ -80,6 +82,7 @@ std::vector<std::string> files_of(const ManifestWindow& window) {
   std::vector<std::string> files;
   if (!window.file.empty() && window.status == "written") files.push_back(window.file);
   if (!window.stacks.empty() && !window.stacks.starts_with("failed")) files.push_back(window.stacks);
+  if (!window.memory_page.empty() && !window.memory_page.starts_with("failed")) files.push_back(window.memory_page);
   for (const std::string& table : window.tables) {
     if (!table.starts_with("failed")) files.push_back(table);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "profshim/analysis/memory.h"
 #include "profshim/analysis/written_trace.h"
 #include "profshim/trace/writer.h"
 
@@ -124,6 +125,64 @@ void measure_summary(std::int64_t events, const std::string& path) {
       table / static_cast<double>(events) * 1e9);
 }
 
+/// Two operators and an allocation or a release at a time; up to 3000 blocks are alive.
+void write_memory(TraceWriter& writer, std::int64_t count) {
+  constexpr std::string_view kOuter[] = {"aten::linear", "aten::conv2d", "aten::mul", "Optimizer.step#Adam.step"};
+  constexpr std::int64_t kStart = 1790857026000000000 + 123456789012, kAlive = 3000;
+  std::int64_t total = 0;
+  const auto slice = [&](std::string_view name, std::int64_t begin_ns, std::int64_t duration_ns) {
+    writer.write({.category = Category::kCpuOp,
+                  .name = name,
+                  .pid = 9,
+                  .tid = 9,
+                  .begin_ns = begin_ns,
+                  .duration_ns = duration_ns});
+  };
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t begin_ns = kStart + i * 5000, turn = i % (2 * kAlive);
+    slice(kOuter[i % 4], begin_ns, 4000);
+    slice("aten::empty", begin_ns + 100, 3000);
+    const std::int64_t block = turn < kAlive ? turn : 2 * kAlive - 1 - turn;
+    const std::int64_t bytes = (turn < kAlive ? 512 : -512) * (block % 100 + 1);
+    total += bytes;
+    const Arg args[] = {{"Device Type", std::int64_t{1}},         {"Device Id", std::int64_t{0}},
+                        {"Addr", 0x7f0000000000 + block * 65536}, {"Bytes", bytes},
+                        {"Total Allocated", total + (1 << 30)},   {"Total Reserved", std::int64_t{2} << 30}};
+    writer.write({.phase = 'i',
+                  .category = Category::kCpuInstantEvent,
+                  .name = "[memory]",
+                  .pid = 9,
+                  .tid = 9,
+                  .begin_ns = begin_ns + 200,
+                  .args = args});
+  }
+}
+
+/// The page of memory_timeline while a trace is written.
+void measure_memory_page(std::int64_t entries) {
+  TraceHeader header;
+  header.base_time_ns = 1790857026000000000;
+  NullSink null;
+  const auto seconds_of = [](auto work) {
+    const double start = cpu_seconds();
+    work();
+    return cpu_seconds() - start;
+  };
+  const auto write = [&](TraceObserver* observer) {
+    TraceWriter writer(null, header, nullptr, observer);
+    write_memory(writer, entries);
+    writer.finish();
+  };
+  const double plain = seconds_of([&] { write(nullptr); });
+  WrittenMemory memory(~std::uint64_t{0});
+  const double seen = seconds_of([&] { write(&memory.observer()); }) - plain;
+  std::string page;
+  const double made = seconds_of([&] { page = report_page(memory.report()); });
+  std::printf("page of memory_timeline, %lld entries in %lld operators: %.2f s, %.2f of writing the trace; %.0f kB\n",
+              static_cast<long long>(entries), static_cast<long long>(2 * entries), seen + made, (seen + made) / plain,
+              static_cast<double>(page.size()) / 1000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -145,5 +204,6 @@ int main(int argc, char** argv) {
     measure(("gzip level 1, threads " + std::to_string(threads)).c_str(), events, *sink, &packed);
   }
   measure_summary(events / 4, path);
+  measure_memory_page(events / 2);
   return 0;
 }

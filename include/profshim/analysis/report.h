@@ -19,7 +19,13 @@ struct ReportFinding {
 
 /// NaN in `values` = no value.
 struct ReportPlot {
-  enum class Kind : std::uint8_t { kLines, kStackedBars, kBars };
+  enum class Kind : std::uint8_t {
+    kLines,
+    kStackedBars,
+    kBars,
+    kCurves,  // over time, with a step at each point
+    kStackedCurves,
+  };
   struct Series {
     std::string label;
     std::vector<double> values;
@@ -32,6 +38,9 @@ struct ReportPlot {
   Unit unit = Unit::kTime;
   std::vector<std::string> labels;
   std::vector<Series> series;
+  // Of curves, instead of `labels`.
+  std::vector<double> times_us;
+  ViewTable numbers;  // stands for the curves where there is no JavaScript
 };
 
 /// NaN in `values` = no value.

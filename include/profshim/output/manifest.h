@@ -21,9 +21,10 @@ struct ManifestWindow {
   std::string stacks = {};      // file of call stacks (output.export), or "failed: ..."; "" = none
   /// Files of the table of key_averages(), or "failed: ..."; empty = none.
   std::vector<std::string> tables = {};
-  std::string summary = {};    // "failed: ..." if the window is not in summary-rank{rank}.json
-  bool awaits_finish = false;  // finish.after = "window": the command has not had its files yet
-  bool is_earlier = false;     // of an earlier process of this rank; not in the file
+  std::string memory_page = {};  // file of memory_timeline, or "failed: ..."; "" = none
+  std::string summary = {};      // "failed: ..." if the window is not in summary-rank{rank}.json
+  bool awaits_finish = false;    // finish.after = "window": the command has not had its files yet
+  bool is_earlier = false;       // of an earlier process of this rank; not in the file
 };
 /// Returns the names of the files of a written window: its trace first.
 std::vector<std::string> files_of(const ManifestWindow& window);

@@ -35,6 +35,7 @@ struct PublishOptions {
   std::function<void(std::uint64_t inode)> on_file;
   std::function<bool()> give_up;            // called before each write; true = stop, and the window counts as failed
   std::uint64_t summary_bytes = 512 << 20;  // most memory that [summary] and key_averages may take
+  std::uint64_t memory_page_bytes = 512 << 20;     // most memory that the page of memory_timeline may take
   std::function<void(std::string text)> on_table;  // called with the text that summary.table prints for the window
   std::mutex* gathering = nullptr;                 // locked while events are collected, so that no chunk is freed
 };

@@ -3,10 +3,12 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
+#include "profshim/analysis/memory.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
@@ -38,6 +40,12 @@ Report report_of(const std::vector<std::string>& files, bool several_runs) {
   return make_report(groups, titles);
 }
 
+Report memory_report_of(const std::vector<std::string>& files) {
+  if (files.size() == 1) return make_memory_report(files[0]);
+  throw std::runtime_error("--memory makes the page of one trace, but there are " + std::to_string(files.size()) +
+                           ": name one, such as " + files[0]);
+}
+
 void print_findings(const Report& report) {
   for (const ReportFinding& finding : report.verdict) std::printf("%s\n", printable(finding.text).c_str());
   for (const Report& group : report.groups) {
@@ -49,20 +57,26 @@ void print_findings(const Report& report) {
 int run(int argc, char** argv) {
   std::vector<std::string> given;
   std::string out = "profshim-report.html";
-  bool quiet = false, several_runs = false;
+  bool quiet = false, several_runs = false, memory = false;
   Arguments arguments(
       "report",
       "Writes one HTML file that a browser shows without a network connection: duration and breakdown of the\n"
       "steps per rank; phases of the spec; ranks that were late and ranks that waited for them; the functions\n"
       "that took most of the time; clock errors; lost events. Reads traces of profshim and torch.profiler, one\n"
       "per rank or merged. Groups of processes of one launch (trainers, rollout engines) are shown apart on the\n"
-      "page. Also prints the main findings.");
+      "page. Also prints the main findings. With --memory, the page is about the memory of one trace.");
   arguments.add("PATH", given, "Trace files of one job, or folders to search for them").required();
+  arguments.add("--memory", memory,
+                "Show the memory of one trace over time: peaks, what allocated them, and what was alive there");
   arguments.add("--several-runs", several_runs, "Show several runs of profshim apart, which is an error else");
   arguments.add("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");
   arguments.add("-q,--quiet", quiet, "Print only problems");
-  arguments.footer("Example:\n  profshim report ./profshim/my-run -o my-run.html\n\n" + std::string(kExitStatus) +
-                   "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
+  arguments.exclusive({"--memory", "--several-runs"});
+  arguments.footer(
+      "Examples:\n  profshim report ./profshim/my-run -o my-run.html\n  profshim report --memory "
+      "rank0.11.pt.trace.json -o memory.html\n\n" +
+      std::string(kExitStatus) +
+      "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
 
@@ -73,7 +87,7 @@ int run(int argc, char** argv) {
                  printable(out).c_str());
     return kFailure;
   }
-  const Report report = report_of(files, several_runs);
+  const Report report = memory ? memory_report_of(files) : report_of(files, several_runs);
   for (const std::string& warning : report.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
   if (!write_page(out, report_page(report))) return kFailure;
   if (!quiet) {

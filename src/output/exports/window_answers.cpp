@@ -36,8 +36,11 @@ std::string window_text(const ManifestWindow& window) {
 
 }  // namespace
 
-WindowAnswers::WindowAnswers(const Spec& spec, const PublishOptions& options) : spec_(spec), options_(options) {
+WindowAnswers::WindowAnswers(const Spec& spec, const PublishOptions& options)
+    : spec_(spec), options_(options), memory_page_(spec, options) {
   if (writes_summary(spec) || spec.output.key_averages) trace_.emplace(options.summary_bytes);
+  if (trace_) observers_.add(&trace_->observer());
+  observers_.add(memory_page_.observer());
 }
 
 std::string WindowAnswers::why_not() {
@@ -105,6 +108,7 @@ std::string WindowAnswers::printed(const ManifestWindow& window) {
 }
 
 void WindowAnswers::write(int rank, ManifestWindow& window) {
+  memory_page_.write(window);
   if (!trace_) return;
   try {
     if (writes_summary(spec_)) write_summary(rank, window);

@@ -4,19 +4,21 @@
 #include <optional>
 #include <string>
 
+#include "memory_page.h"
+#include "observers.h"
 #include "profshim/analysis/written_trace.h"
 #include "profshim/output/publish.h"
 
 namespace profshim::output {
 
-/// The answers about a window that the spec asks for: [summary], and the export of key_averages. Used by the thread
-/// that writes the trace.
+/// The answers about a window that the spec asks for: [summary], and the exports of key_averages and memory_timeline.
+/// Used by the thread that writes the trace.
 class WindowAnswers {
  public:
   WindowAnswers(const Spec& spec, const PublishOptions& options);
 
   /// Watches the trace while it is written; null if nothing is asked for.
-  TraceObserver* observer() { return trace_ ? &trace_->observer() : nullptr; }
+  TraceObserver* observer() { return observers_.empty() ? nullptr : &observers_; }
   /// Call once the trace has its name. Writes the files and notes them in `window`.
   void write(int rank, ManifestWindow& window);
 
@@ -32,6 +34,8 @@ class WindowAnswers {
   const PublishOptions& options_;
   std::optional<WrittenTrace> trace_;
   std::optional<KeyTable> table_;
+  MemoryPage memory_page_;
+  Observers observers_;
 };
 
 }  // namespace profshim::output

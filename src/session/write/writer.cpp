@@ -190,6 +190,7 @@ class Writer {
     options.on_file = [&w](std::uint64_t inode) { w.file.store(inode, std::memory_order_release); };
     options.gathering = &s_.gathering;
     options.summary_bytes = std::min(s_.spec.limits.host_memory / 16, s_.room->now(0, 0).bytes / 4);
+    options.memory_page_bytes = std::min(s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes / 4);
     if (s_.first_selected) options.on_table = [this](std::string text) { s_.last_table = std::move(text); };
     options.cpu = s_.cpu.take(w.number, own_threads(s_));
     output::ManifestWindow result;
@@ -229,6 +230,11 @@ class Writer {
     if (!result.summary.empty()) {
       log::line(LogLevel::kWarn, "window %lld is missing in the summary (%s): run  profshim summary %s/%s",
                 static_cast<long long>(result.window), result.summary.c_str(), s_.folder.c_str(), result.file.c_str());
+    }
+    if (result.memory_page.starts_with("failed")) {
+      log::line(LogLevel::kWarn, "window %lld has no page of its memory (%s): run  profshim report --memory %s/%s",
+                static_cast<long long>(result.window), result.memory_page.c_str(), s_.folder.c_str(),
+                result.file.c_str());
     }
     add_window(s_, result);
     write_manifest(current_state());

@@ -27,6 +27,7 @@ class Checks {
     folder();
     filename();
     stacks();
+    memory_timeline();
     modules();
     retention();
     flush();
@@ -199,6 +200,12 @@ class Checks {
     if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
     warning("output.export", "\"stacks\" exports nothing: no stacks are recorded",
             "write capture.with_stack = true or capture.native_stack = true");
+  }
+
+  void memory_timeline() {
+    if (!spec_.output.memory_timeline || spec_.profile_memory) return;
+    warning("output.export", "\"memory_timeline\" exports nothing: no memory is recorded",
+            "write capture.profile_memory = true");
   }
 
   void modules() {

@@ -168,16 +168,18 @@ KeyRow steps_row() {
 namespace {
 
 bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
-  constexpr const char* kAllowed = "allowed: chrome_trace, stacks, key_averages";
-  constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks", kTable = "key_averages";
+  constexpr const char* kAllowed = "allowed: chrome_trace, stacks, key_averages, memory_timeline";
+  constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks", kTable = "key_averages",
+                             kMemory = "memory_timeline";
   std::vector<std::string> names;
   if (!read_texts(value, names, refusal)) return false;
-  const std::vector<std::string_view> words = {kTrace, kStacks, kTable};
+  const std::vector<std::string_view> words = {kTrace, kStacks, kTable, kMemory};
   for (const std::string& name : names) {
     if (std::find(words.begin(), words.end(), name) != words.end()) continue;
     refusal.message = "unknown export " + quoted(name);
     refusal.hint = choice_hint(
-        name, words, {{"trace", kAllowed}, {"json", kAllowed}, {"flamegraph", kAllowed}, {"table", kAllowed}});
+        name, words,
+        {{"trace", kAllowed}, {"json", kAllowed}, {"flamegraph", kAllowed}, {"table", kAllowed}, {"memory", kAllowed}});
     return false;
   }
   if (std::find(names.begin(), names.end(), kTrace) == names.end()) {
@@ -187,6 +189,7 @@ bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
   }
   spec.output.stacks = std::find(names.begin(), names.end(), kStacks) != names.end();
   spec.output.key_averages = std::find(names.begin(), names.end(), kTable) != names.end();
+  spec.output.memory_timeline = std::find(names.begin(), names.end(), kMemory) != names.end();
   return true;
 }
 
@@ -225,20 +228,23 @@ KeyRow export_row() {
     std::vector<std::string> names = {"chrome_trace"};
     if (spec.output.stacks) names.emplace_back("stacks");
     if (spec.output.key_averages) names.emplace_back("key_averages");
+    if (spec.output.memory_timeline) names.emplace_back("memory_timeline");
     return texts_to_toml(names);
   };
   return {"output.export",
           "list of words",
-          "chrome_trace, stacks, key_averages",
+          "chrome_trace, stacks, key_averages, memory_timeline",
           "",
           "files of a window: chrome_trace = the trace; stacks = its stacks for flame graphs, weighted by "
-          "output.stacks_metric in microseconds; key_averages = PyTorch's table of that name, as text and as CSV",
+          "output.stacks_metric in microseconds; key_averages = PyTorch's table of that name, as text and as CSV; "
+          "memory_timeline = a page about memory over time, its peaks and what was alive there (needs "
+          "capture.profile_memory)",
           store_export,
           print,
           {},
           Combine::kNameSet,
           {.kind = Accepts::Kind::kWords,
-           .words = {"chrome_trace", "stacks", "key_averages"},
+           .words = {"chrome_trace", "stacks", "key_averages", "memory_timeline"},
            .needed_word = "chrome_trace"}};
 }
 

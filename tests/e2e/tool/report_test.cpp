@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "e2e/support/built_programs.h"
+#include "e2e/support/machine/browser.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
@@ -14,35 +15,6 @@ namespace profshim::e2e {
 namespace {
 
 constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/traces/";
-
-// Chromium from a snap cannot read files in /tmp.
-constexpr char kBrowser[] = "chromium-headless-shell";
-
-bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") != std::string::npos; }
-
-#define NEEDS_BROWSER()                                                                   \
-  if (!on_path(kBrowser)) {                                                               \
-    if (is_debian()) FAIL() << kBrowser << " is missing: scripts/install_deps.sh --test"; \
-    GTEST_SKIP() << "no " << kBrowser << " on this machine";                              \
-  }                                                                                       \
-  static_assert(true)
-
-/// The proxy is a closed port, so any use of the network appears in the page's data-errors.
-std::string opened(const ScratchFolder& scratch, const std::string& page) {
-  const Outcome outcome =
-      run({.command = {kBrowser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                       "--proxy-server=127.0.0.1:9", "--user-data-dir=" + (scratch / "browser"),
-                       "--virtual-time-budget=20000", "--dump-dom", "file://" + page},
-           .environment = {{"HOME", scratch.path()}},
-           .preload = false});
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  return outcome.out;
-}
-
-std::string root_of(const std::string& dom) {
-  const std::size_t at = dom.find("<html");
-  return at == std::string::npos ? "" : dom.substr(at, dom.find('>', at) - at + 1);
-}
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

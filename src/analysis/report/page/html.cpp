@@ -65,7 +65,8 @@ struct ColumnForm {
 
 ColumnForm form_of(const ViewTable& table, std::size_t column) {
   ColumnForm form{.unit = table.columns[column].unit};
-  form.prose = table.columns[column].key == "problem";
+  const std::string& key = table.columns[column].key;
+  form.prose = key == "problem" || key == "operators" || key == "stack";
   double most = 0;
   for (const auto& row : table.rows) {
     form.text = form.text || std::holds_alternative<std::string>(row[column]);
@@ -73,6 +74,13 @@ ColumnForm form_of(const ViewTable& table, std::size_t column) {
   }
   if (form.unit == Unit::kTime) form.time = time_unit(most);
   return form;
+}
+
+/// The title has the exact number.
+std::string bytes_html(double value, bool in_text_column) {
+  std::string out = in_text_column ? "<td class=\"text\"" : "<td";
+  if (std::fabs(value) >= 1024) out += " title=\"" + whole_text(static_cast<std::int64_t>(value)) + " B\"";
+  return out + ">" + bytes_text(value) + "</td>";
 }
 
 std::string cell_html(const Cell& cell, const ColumnForm& form) {
@@ -88,7 +96,7 @@ std::string cell_html(const Cell& cell, const ColumnForm& form) {
     case Unit::kTime:
       return open + time_text(value, form.time) + "</td>";
     case Unit::kBytes:
-      return open + bytes_text(value) + "</td>";
+      return bytes_html(value, form.text);
     case Unit::kRate:
       return open + fixed(value, 3) + "</td>";
     case Unit::kPercent:
@@ -122,6 +130,13 @@ std::string numbers_html(const ViewTable& table) {
 
 std::string table_html(const ViewTable& table) {
   return "<h3>" + escaped(table.title) + "</h3>\n" + numbers_html(table);
+}
+
+/// Of 0 to 1. Not std::sqrt(): jobs would load libm.
+double square_root(double value) {
+  double root = 1;
+  for (int i = 0; i < 20; ++i) root = (root + value / root) / 2;
+  return root;
 }
 
 double most_of(const ReportHeatMap& map) {
@@ -161,7 +176,7 @@ std::string heat_map_html(const ReportHeatMap& map) {
         out += "<td class=\"none\"></td>";
         continue;
       }
-      out += "<td style=\"--heat:" + fixed(most > 0 ? std::sqrt(value / most) : 0, 2) + "\">";
+      out += "<td style=\"--heat:" + fixed(most > 0 ? square_root(value / most) : 0, 2) + "\">";
       if (map.shows_numbers) out += short_text(value / unit.divisor);
       out += "</td>";
     }
@@ -189,13 +204,13 @@ ViewTable numbers_of(const ReportPlot& plot) {
 
 std::string plot_html(const ReportPlot& plot) {
   constexpr std::size_t kHeight = 300, kAround = 110, kOfBar = 32;
+  const ViewTable numbers = plot.times_us.empty() ? numbers_of(plot) : plot.numbers;
   const std::size_t height =
       plot.kind == ReportPlot::Kind::kStackedBars ? kAround + kOfBar * plot.labels.size() : kHeight;
   return "<figure class=\"drawn\"><figcaption>" + escaped(plot.title) +
          "</figcaption>\n<div class=\"plot\" style=\"height:" + std::to_string(height) + "px\"><canvas id=\"" +
          escaped(plot.key) + "\" role=\"img\" aria-label=\"" + escaped(plot.title) + "\"></canvas></div></figure>\n" +
-         "<details><summary>Numbers: " + escaped(plot.title) + "</summary>\n" + numbers_html(numbers_of(plot)) +
-         "</details>\n";
+         "<details><summary>Numbers: " + escaped(plot.title) + "</summary>\n" + numbers_html(numbers) + "</details>\n";
 }
 
 std::string verdict_html(const std::vector<ReportFinding>& verdict) {

@@ -18,6 +18,13 @@
     if (most >= 1e6) return { divisor: 1e6, name: "s" };
     return most >= 1e3 ? { divisor: 1e3, name: "ms" } : { divisor: 1, name: kMicro };
   };
+  const sizeUnitOf = (values) => {
+    const names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let divisor = 1;
+    const most = values.reduce((a, b) => Math.max(a, b), 0);
+    for (; most >= 1024 * divisor && names.length > 1; names.shift()) divisor *= 1024;
+    return { divisor, name: names[0] };
+  };
   const shown = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
   const readColors = () => {
@@ -40,7 +47,40 @@
                                     pointStyle: kPoints[index % kPoints.length], spanGaps: true });
   };
 
+  // Curves over time: each value lasts until the next point.
+  const curvesOf = (plot) => {
+    const colors = readColors();
+    const stacked = plot.kind === "stacked_curves";
+    const time = unitOf(plot.times);
+    const unit = (plot.in_bytes ? sizeUnitOf : unitOf)(plot.series.flatMap((series) => series.values));
+    const axis = (text, more) => Object.assign({ title: { display: true, text, color: colors.soft },
+                                                 grid: { color: colors.grid }, ticks: { color: colors.soft } }, more);
+    const datasets = plot.series.map((series, i) => {
+      const own = colors.series[i % colors.series.length];
+      return { label: series.label, borderColor: own, backgroundColor: own, borderWidth: stacked ? 1 : 1.5, pointRadius: 0,
+               pointHitRadius: 8, stepped: "before", fill: stacked ? (i === 0 ? "origin" : "-1") : false,
+               data: plot.times.map((t, k) => ({ x: t / time.divisor, y: series.values[k] / unit.divisor })) };
+    });
+    return {
+      type: "line", data: { datasets },
+      options: {
+        animation: false, responsive: true, maintainAspectRatio: false, parsing: false,
+        interaction: { mode: "index", intersect: false, axis: "x" },
+        scales: { x: axis(`${plot.label_axis} (${time.name})`, { type: "linear", beginAtZero: true }),
+                  y: axis(`${plot.value_axis} (${unit.name})`, { beginAtZero: true, stacked }) },
+        plugins: {
+          legend: { display: true, position: "bottom", labels: { color: colors.text, boxWidth: 14, boxHeight: 8 } },
+          tooltip: { callbacks: {
+            title: (items) => (items.length > 0 ? `after ${shown(items[0].parsed.x)} ${time.name}` : ""),
+            label: (item) => ` ${item.dataset.label}: ${shown(item.parsed.y)} ${unit.name}`,
+          } },
+        },
+      },
+    };
+  };
+
   const configOf = (plot) => {
+    if (plot.kind.endsWith("curves")) return curvesOf(plot);
     const colors = readColors();
     const unit = unitOf(plot.series.flatMap((series) => series.values));
     const lying = plot.kind === "stacked";

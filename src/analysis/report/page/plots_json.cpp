@@ -15,29 +15,47 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
   json.close_list();
 }
 
-void write_values(JsonWriter& json, const std::vector<double>& values) {
+/// `format`: "%.6g", or "%.15g" for exact numbers.
+void write_values(JsonWriter& json, const std::vector<double>& values, const char* format = "%.6g") {
   json.open_list();
   for (const double value : values) {
     char number[64];
-    std::snprintf(number, sizeof number, "%.6g", value);
+    std::snprintf(number, sizeof number, format, value);
     json.raw(std::isfinite(value) ? number : "null");
   }
   json.close_list();
 }
 
+const char* kind_name(ReportPlot::Kind kind) {
+  switch (kind) {
+    case ReportPlot::Kind::kLines:
+      return "lines";
+    case ReportPlot::Kind::kStackedBars:
+      return "stacked";
+    case ReportPlot::Kind::kBars:
+      return "bars";
+    case ReportPlot::Kind::kCurves:
+      return "curves";
+    case ReportPlot::Kind::kStackedCurves:
+      break;
+  }
+  return "stacked_curves";
+}
+
 void write_plot(JsonWriter& json, const ReportPlot& plot) {
-  const char* const kind = plot.kind == ReportPlot::Kind::kLines         ? "lines"
-                           : plot.kind == ReportPlot::Kind::kStackedBars ? "stacked"
-                                                                         : "bars";
-  json.line(0).open_object().member("key", plot.key).member("kind", kind);
+  constexpr const char* kExact = "%.15g";
+  json.line(0).open_object().member("key", plot.key).member("kind", kind_name(plot.kind));
+  json.member("in_bytes", plot.unit == Unit::kBytes);
   json.member("label_axis", plot.label_axis).member("value_axis", plot.value_axis);
   write_texts(json, "labels", plot.labels);
+  json.key("times");
+  write_values(json, plot.times_us, kExact);
   json.key("series").open_list();
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const ReportPlot::Series& series = plot.series[i];
     json.line(0).open_object().member("label", series.label).member("quiet", series.quiet);
     json.member("color", series.color >= 0 ? series.color : static_cast<int>(i)).key("values");
-    write_values(json, series.values);
+    write_values(json, series.values, plot.unit == Unit::kBytes ? kExact : "%.6g");
     json.close_object();
   }
   json.close_list().close_object();
