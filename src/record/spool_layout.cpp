@@ -39,7 +39,7 @@ bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, bool wi
   size.threads = entries(sizeof(spool::Thread), spool::kMaxThreads);
   size.definitions = entries(sizeof(spool::Definition), spool::kMaxDefinitions);
   size.pending = entries(sizeof(Event), spool::kMaxPending);
-  size.counters = with_counters ? entries(sizeof(PerfReading), spool::kMaxMarks) : 0;
+  size.counters = with_counters ? entries(4 * sizeof(PerfReading), spool::kMaxMarks) : 0;  // a quarter of a share
   size.chunks = 0;
   // A quarter is for the writer's index of events.
   const std::uint64_t budget = (host_memory - kWriterBytes) / 4 * 3, tables = spool_bytes(size);

@@ -84,6 +84,7 @@ constexpr Line kAccepted[] = {
     {"output", "export = [\"chrome_trace\", \"key_averages\"]"},
     {"output", "stacks_metric = \"self_device_time_total\""},
     {"output", "niceness = 19"},
+    {"capture", "profile_memory = true\n[output]\nexport = [\"chrome_trace\", \"memory_timeline\"]"},
     {"summary", "kernels = false"},
     {"summary", "collectives = false"},
     {"summary", "table = [\"self_cuda_time_total\", \"cpu_time_total\"]"},
@@ -158,7 +159,7 @@ TEST(ExampleSpecs, AreValid) {
     EXPECT_TRUE(loaded.ok()) << to_line(loaded.problems.at(0));
     ++specs;
   }
-  EXPECT_EQ(specs, 2);
+  EXPECT_EQ(specs, 3);
 }
 
 }  // namespace
