@@ -73,7 +73,7 @@ struct ProfileRank : ProfileSums {
   /// window counts as one. The window of a phase's occurrence has the number of the occurrence.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::int64_t> step_ns;
-  // Of the thread that runs the steps, one element per step. Empty or -1 = unknown.
+  // The thread that runs the steps has these, one element per step. Empty or -1 = unknown.
   std::vector<std::int64_t> cpu_ns, instructions;
   std::vector<std::int64_t> waiting_ns;  // in calls that communicate or are CUDA's; empty if cpu_ns is
   double cpus_used = -1;                 // -1 = unknown

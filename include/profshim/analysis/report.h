@@ -38,7 +38,7 @@ struct ReportPlot {
   Unit unit = Unit::kTime;
   std::vector<std::string> labels;
   std::vector<Series> series;
-  // Of curves, instead of `labels`.
+  // Curves have these instead of `labels`.
   std::vector<double> times_us;
   ViewTable numbers;  // stands for the curves where there is no JavaScript
 };
