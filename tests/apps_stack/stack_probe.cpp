@@ -11,8 +11,8 @@
 namespace profshim {
 namespace {
 
-void append(std::string& text, std::string_view frame) {
-  if (!text.empty()) text += '\n';
+void append(std::string& text, std::string_view frame, char between = '\n') {
+  if (!text.empty()) text += between;
   text += frame;
 }
 
@@ -23,6 +23,27 @@ std::string problems() {
     if (d->kind.load() == spool::DefinitionKind::kProblem) append(text, view->string(d->name));
   }
   return text;
+}
+
+/// A stack in the string arena: see profshim/call_stack.h.
+struct Stack {
+  call_stack::Header header{};
+  std::string_view texts;  // StringIds of Python frames, then of modules
+
+  std::string_view text(std::size_t i) const {
+    StringId id;
+    std::memcpy(&id, texts.data() + i * sizeof id, sizeof id);
+    return recorder::text_of(id);
+  }
+};
+
+Stack take() {
+  Stack stack;
+  const std::string_view bytes = recorder::text_of(call_stack::capture());
+  if (bytes.empty()) return stack;
+  std::memcpy(&stack.header, bytes.data(), sizeof stack.header);
+  stack.texts = bytes.substr(sizeof stack.header);
+  return stack;
 }
 
 }  // namespace
@@ -44,32 +65,17 @@ extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* sp
 extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   static thread_local std::string text;
   text.clear();
-  const std::string_view bytes = recorder::text_of(call_stack::capture());
-  if (bytes.empty()) return "";
-  call_stack::Header header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  for (std::size_t i = 0; i < header.python; ++i) {
-    StringId frame;
-    std::memcpy(&frame, bytes.data() + sizeof header + i * sizeof frame, sizeof frame);
-    append(text, recorder::text_of(frame));
-  }
-  if (header.native > 0) append(text, "native " + std::to_string(header.native));
+  const Stack stack = take();
+  for (std::size_t i = 0; i < stack.header.python; ++i) append(text, stack.text(i));
+  if (stack.header.native > 0) append(text, "native " + std::to_string(stack.header.native));
   return text.c_str();
 }
 
 extern "C" [[gnu::visibility("default")]] const char* probe_modules() {
   static thread_local std::string text;
   text.clear();
-  const std::string_view bytes = recorder::text_of(call_stack::capture());
-  if (bytes.empty()) return "";
-  call_stack::Header header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  for (std::size_t i = header.modules; i > 0; --i) {
-    StringId module;
-    std::memcpy(&module, bytes.data() + sizeof header + (header.python + i - 1) * sizeof module, sizeof module);
-    if (!text.empty()) text += '.';
-    text += recorder::text_of(module);
-  }
+  const Stack stack = take();
+  for (std::size_t i = stack.header.modules; i > 0; --i) append(text, stack.text(stack.header.python + i - 1), '.');
   return text.c_str();
 }
 

@@ -95,7 +95,7 @@ TimeTest test_all(const std::vector<Pair>& pairs, Variation variation, const Com
   return nearest;
 }
 
-/// Of the process, over its windows: too coarse for short windows.
+/// The CPU time of the whole process in a median step. It is measured over windows: too coarse for short ones.
 std::optional<double> process_cpu_us(const ProfileRank& rank) {
   if (rank.cpus_used < 0) return std::nullopt;
   std::vector<double> steps;
@@ -103,7 +103,7 @@ std::optional<double> process_cpu_us(const ProfileRank& rank) {
   return rank.cpus_used * median(std::move(steps));
 }
 
-/// Of the thread that runs the steps.
+/// The CPU time of the thread that runs the steps, in a median step.
 std::optional<double> thread_cpu_us(const ProfileRank& rank) {
   std::vector<double> steps;
   for (const std::int64_t ns : rank.cpu_ns) {

@@ -45,7 +45,7 @@ double most_cpu_us(const ProfileRank& rank, std::size_t i) {
   if (rank.cpu_ns[i] < 0) return -1;
   return std::min(to_us(rank.cpu_ns[i]), std::max(to_us(rank.step_ns[i] - rank.waiting_ns[i]), 0.0));
 }
-/// Of steps with narrow bounds; negative for others.
+/// Negative for steps whose bounds are far apart.
 double least_cpu_us(const ProfileRank& rank, std::size_t i) {
   const double most = most_cpu_us(rank, i), least = std::max(to_us(rank.cpu_ns[i] - rank.waiting_ns[i]), 0.0);
   return most >= 0 && most - least <= kWidest * most ? least : -1;

@@ -56,32 +56,29 @@ Job probing(const std::string& interpreter, const char* script, const ScratchFol
           .preload = false};
 }
 
-TEST(PythonFrames, EqualThoseOfTheInterpreter) {
-  NEEDS_PROBE();
+/// Runs a script in every interpreter. It prints what differs.
+void expect_equal_in_all(const char* script, const char* printed) {
   const auto pythons = interpreters();
   ASSERT_FALSE(pythons.empty());
   for (const std::string& python : pythons) {
     SCOPED_TRACE(python);
     const ScratchFolder scratch;
 
-    const Outcome outcome = run(probing(python, "frames.py", scratch));
+    const Outcome outcome = run(probing(python, script, scratch));
 
     EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-    EXPECT_EQ(outcome.out, "547 stacks compared\n");
+    EXPECT_EQ(outcome.out, printed);
   }
+}
+
+TEST(PythonFrames, EqualThoseOfTheInterpreter) {
+  NEEDS_PROBE();
+  expect_equal_in_all("frames.py", "547 stacks compared\n");
 }
 
 TEST(PythonModules, AreThoseWhoseForwardIsOnTheStack) {
   NEEDS_PROBE();
-  for (const std::string& python : interpreters()) {
-    SCOPED_TRACE(python);
-    const ScratchFolder scratch;
-
-    const Outcome outcome = run(probing(python, "modules.py", scratch));
-
-    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-    EXPECT_EQ(outcome.out, "24 stacks compared\n");
-  }
+  expect_equal_in_all("modules.py", "24 stacks compared\n");
 }
 
 TEST(PythonFrames, AreRefusedForAnUnknownVersion) {
