@@ -30,8 +30,9 @@ struct FileReport {
   std::uint64_t dropped = 0;
   int world_size = -1;
   std::int64_t base_time_ns = 0;
-  std::string spec_hash;  // "" in traces of other tools
-  std::string phase;      // "actor 3": occurrence 3 of this phase; "" = a window of steps
+  std::string spec_hash;               // "" in traces of other tools
+  std::string phase;                   // "actor 3": occurrence 3 of this phase; "" = a window of steps
+  std::optional<std::int64_t> window;  // as the rank counts its windows; unknown in traces of other tools
   std::vector<Finding> findings;
   bool conforms() const;  // readable, and no `must` finding
 };

@@ -101,6 +101,7 @@ void HeaderChecks::rank(std::int64_t in_text) {
 void HeaderChecks::ours() {
   const RecordingInfo& recording = *metadata_.recording;
   report_.spec_hash = recording.spec_hash;
+  report_.window = recording.window;
   if (!recording.phase.empty()) report_.phase = recording.phase + " " + std::to_string(recording.occurrence);
   if (recording.first_tick > 0) report_.phase += ", tick " + std::to_string(recording.first_tick);
   report_.merged = !metadata_.merged.empty();

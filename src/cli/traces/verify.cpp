@@ -70,8 +70,11 @@ std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
     std::error_code error;
     const auto whole = std::filesystem::absolute(file, error).lexically_normal();
     FileReport report = verify_trace(file);
-    // Occurrences of a phase may lie in one folder.
-    windows[cli::window_of(whole.string()) + '\0' + report.phase].push_back(std::move(report));
+    std::string window = window_of(whole.string());
+    // Files of several windows, and occurrences of a phase, may lie in one folder.
+    const bool is_named = window != whole.parent_path().string();
+    if (!is_named && report.window) window += '\0' + std::to_string(*report.window);
+    windows[window + '\0' + report.phase].push_back(std::move(report));
   }
   std::vector<FileReport> all;
   for (auto& [window, reports] : windows) {

@@ -62,6 +62,24 @@ TEST_F(Verify, WindowOfTwoRanksConforms) {
   EXPECT_NE(ran.output.find("2 traces, 2 conforming"), std::string::npos) << ran.output;
 }
 
+TEST_F(Verify, WindowsInOneFolderAreComparedApart) {
+  const auto add_rank = [this](int rank, int window, int first_step) {
+    const std::string text = test::sample_trace({.rank = rank, .first_step = first_step, .window = window});
+    add("rank" + std::to_string(rank) + ".w" + std::to_string(window) + ".pt.trace.json", text);
+  };
+  for (int rank : {0, 1}) {
+    add_rank(rank, 0, 11);
+    add_rank(rank, 1, 21);
+  }
+  const Ran fine = verify("--quiet " + folder_);
+  add_rank(1, 1, 22);
+  const Ran differing = verify("--quiet " + folder_);
+
+  EXPECT_EQ(fine.exit_code, 0) << fine.output;
+  EXPECT_EQ(differing.exit_code, 1);
+  EXPECT_NE(differing.output.find("other steps than in rank0.w1.pt.trace.json"), std::string::npos) << differing.output;
+}
+
 // The sample job has four ranks, but only two traces.
 TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));

@@ -33,6 +33,7 @@ struct SampleOptions {
   std::int64_t first_step = 11;
   std::int64_t base_time_ns = 1790857026000000000;  // a multiple of 7889238 s
   bool complete = true;
+  int window = 0;
   std::string spec_hash = "0123456789abcdef";
   std::string trace_name = "/data/run/step11/rank0.11.pt.trace.json";
 };
@@ -48,6 +49,7 @@ inline TraceHeader sample_header(const SampleOptions& options) {
   header.base_time_ns = options.base_time_ns;
   header.profshim = {{"version", json_string(kVersion)},
                      {"spec_hash", json_string(options.spec_hash)},
+                     {"window", std::to_string(options.window)},
                      {"complete", options.complete ? "true" : "false"},
                      {"truncated", "false"},
                      {"dropped", "{\"total\": 0}"}};
