@@ -100,6 +100,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
         values.last_step = plan.windows[window].last;
       }
       values.window = static_cast<std::int64_t>(window);
+      values.words = {{"pid", "PID"}};
       if (plan.folder.empty()) plan.folder = absolute_path(output::expand(output::patterns_of(spec).folder, values));
       PlannedFile file{rank, window, {}, {}};
       file.name = output::trace_file_name(spec, values, file.added);

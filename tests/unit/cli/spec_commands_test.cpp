@@ -136,10 +136,16 @@ TEST(ScheduleCommand, AgreesWithTheScheduleOfTorch) {
 }
 
 TEST(Explain, KnowsTheRoleOfTheEnvironment) {
-  const auto plan = run_shell("PROFSHIM_ROLE=actor profshim explain --world-size 2 --set ranks.select=role:act* --set "
-                              "'output.folder=runs/{role}'");
+  const auto plan = run_shell(
+      "PROFSHIM_ROLE=actor profshim explain --world-size 2 --set ranks.select=role:act* --set "
+      "'output.folder=runs/{role}'");
   EXPECT_NE(plan.out.find("runs/actor"), std::string::npos) << plan.out;
   EXPECT_NE(plan.out.find("rank1"), std::string::npos) << plan.out;
+}
+
+TEST(Explain, NamesTheProcessIdThatIsNotKnown) {
+  const auto plan = run_shell("profshim explain --steps 20 --set 'output.filename=rank{rank}_pid{pid}_w{window}.json'");
+  EXPECT_NE(plan.out.find("rank0_pidPID_w0.json"), std::string::npos) << plan.out;
 }
 
 TEST(Keys, TheReferenceMatchesTheTool) {
