@@ -95,12 +95,23 @@ bool join(const std::string& folder, const Identity& run, const JobIdentity& job
   return true;
 }
 
+/// Time since the epoch.
+std::int64_t own_start_ns() {
+  timespec since_boot{};
+  clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  const std::int64_t now_ns = since_boot.tv_sec * std::int64_t{1'000'000'000} + since_boot.tv_nsec;
+  const std::uint64_t ticks = own_identity().start_time;
+  const std::int64_t start_ns =
+      ticks == 0 ? now_ns : static_cast<std::int64_t>(ticks) * (1'000'000'000 / sysconf(_SC_CLK_TCK));
+  return realtime_ns() - (now_ns - start_ns);
+}
+
 /// True for the folder of another group of processes of this launch: rollout engines beside trainers, jobs of their own
-/// that one program starts. A group that is started again may have another size: its creator has ended.
+/// that one program or script starts. A group that is started again may have another size: its creator has ended.
 bool is_of_other_group(const Identity& run, const Identity& own, std::int64_t now_ns) {
   const bool same_size = run.world_size <= 0 || own.world_size <= 0 || run.world_size == own.world_size;
   if (run.role == own.role && same_size) return false;
-  return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive;
+  return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || own_start_ns() < run.created_ns;
 }
 
 bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
@@ -111,17 +122,6 @@ bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
     if (others.find(" " + word + " ") != std::string::npos) return true;
   }
   return false;
-}
-
-/// Time since the epoch.
-std::int64_t own_start_ns() {
-  timespec since_boot{};
-  clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  const std::int64_t now_ns = since_boot.tv_sec * std::int64_t{1'000'000'000} + since_boot.tv_nsec;
-  const std::uint64_t ticks = own_identity().start_time;
-  const std::int64_t start_ns =
-      ticks == 0 ? now_ns : static_cast<std::int64_t>(ticks) * (1'000'000'000 / sysconf(_SC_CLK_TCK));
-  return realtime_ns() - (now_ns - start_ns);
 }
 
 enum class FolderOwner : std::uint8_t {
@@ -151,7 +151,9 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
   Identity found;
   const bool is_known = read_identity(folder, found);
   const bool is_ours = is_known && (is_our_name || are_of_one_launch(found.job, wanted));
-  if (is_ours && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
+  // A shell that starts trainers and engines makes each a launch of its own.
+  const bool may_meet = is_known && !wanted.meeting.empty() && found.job.meeting == wanted.meeting;
+  if ((is_ours || may_meet) && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
   if (is_known && join(folder, found, wanted, rank, now_ns)) {
     identity = found;
     return FolderOwner::kThisJob;

@@ -77,6 +77,33 @@ TEST(Roles, ProcessesOfEqualRankShareNoFolderThatTheSpecNames) {
   EXPECT_EQ(roles, (std::multiset<std::string>{"rollout", "trainer", "trainer"})) << outcome.err;
 }
 
+/// Trainers of another world size than the engines beside them, under one name.
+TEST(Roles, GroupsThatAShellStartsHaveFoldersOfTheirOwn) {
+  const ScratchFolder scratch;
+  Job job = shell(
+      "for size in 2 9; do for rank in 0 1; do RANK=$rank WORLD_SIZE=$size LOCAL_RANK=$rank LOCAL_WORLD_SIZE=$size " +
+      built("tests/apps_gpu/launch_loop") +
+      " 2000 100 & p=\"$p $!\"; done; done; for i in $p; do wait $i || exit 1; done");
+  job.folder = scratch.path();
+  const std::string cuda = built("tests/fakes/cuda13/libcudart.so.13");
+  job.environment = {{"LD_LIBRARY_PATH", cuda.substr(0, cuda.rfind('/'))},
+                     {"PROFSHIM_RANKS", "all"},
+                     {"PROFSHIM_STEPS", "2-3"},
+                     {"PROFSHIM_RUN_NAME", "rl"},
+                     {"PROFSHIM_SET", "steps.source=kernel steps.pattern=*adam*"}};
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.err.find("nothing is recorded"), std::string::npos) << outcome.err;
+  std::multiset<std::string> sizes;
+  for (const char* folder : {"profshim/rl", "profshim/rl-2"}) {
+    for (const SeenTrace& trace : read_folder(scratch / folder))
+      sizes.insert(folder + (" " + json_member(trace.metadata.at("distributedInfo"), "world_size")));
+  }
+  EXPECT_EQ(sizes.size(), 4u) << outcome.err;
+  EXPECT_EQ(std::set<std::string>(sizes.begin(), sizes.end()).size(), 2u) << "no folder holds ranks of both";
+}
+
 TEST(Roles, SelectProcesses) {
   const ScratchFolder scratch;
   const Outcome outcome = run(processes_of(scratch, "trainer,rollout", "role:roll* & local:0"));
