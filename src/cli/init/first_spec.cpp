@@ -21,8 +21,6 @@ struct Cycle {
   std::int64_t skip_first = 0, warmup = 0, active = 1;
 };
 
-double bytes_per_step(const SeenJob& job) { return job.bytes_per_second * job.loop->period_ns / 1e9; }
-
 /// Makes windows of about a quarter of a second: at least 3 steps (HTA and TensorBoard need them), at most 20, and at
 /// most a quarter of limits.trace_size. All of it lies in the steps that were seen: the next run may be no longer.
 Cycle cycle_for(const SeenJob& job) {
@@ -31,7 +29,7 @@ Cycle cycle_for(const SeenJob& job) {
   const auto seen = static_cast<std::int64_t>(job.loop->steps);
   const double room = static_cast<double>(Spec().limits.trace_size) / 4;
   const double by_time = std::ceil(kWindowNs / std::max(job.loop->period_ns, 1.0));
-  const double by_size = std::floor(room / std::max(bytes_per_step(job), 1.0));
+  const double by_size = std::floor(room / std::max(job.loop->bytes_per_step, 1.0));
   Cycle cycle;
   cycle.active =
       static_cast<std::int64_t>(std::min(std::clamp<double>(by_time, kLeast, kMost), std::max(by_size, 1.0)));
@@ -78,8 +76,11 @@ std::string head(const SeenJob& job) {
 std::string steps_comment(const SeenLoop& loop) {
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.3g", 1e9 / std::max(loop.period_ns, 1.0));
-  return "# Steps: " + marker_text(loop) + "; " + plural(loop.steps, "step") + " seen, " + time_text(loop.period_ns) +
-         " each (" + rate + " per second); confidence: " + text_of(loop.confidence) +
+  std::string steps = plural(loop.steps, "step");
+  if (static_cast<double>(loop.most_steps) > 1.1 * static_cast<double>(loop.steps))
+    steps = std::to_string(loop.steps) + " to " + plural(loop.most_steps, "step") + " of a rank";
+  return "# Steps: " + marker_text(loop) + "; " + steps + " seen, " + time_text(loop.period_ns) + " each (" + rate +
+         " per second); confidence: " + text_of(loop.confidence) +
          (loop.confidence == loop::Confidence::kLow ? "; look at a first trace\n" : "\n");
 }
 
@@ -93,23 +94,29 @@ std::string ranks(const SeenJob& job) {
   return "\n[ranks]\n" + line("select = \"" + select + "\"", why);
 }
 
-std::string marked_steps(const SeenJob& job) {
+std::string marker_keys(const SeenJob& job) {
+  if (job.groups > 1) return "\n[steps]\n" + line("source = \"auto\"", "each group of processes may have other steps");
   const StepMarker& marker = job.loop->marker;
   std::string out = "\n[steps]\n" + line("source = \"" + marker.source + "\"", "\"auto\" looks for them in each run") +
                     "pattern = " + json_string(marker.pattern) + "\n";
   if (marker.at_end) out += line("edge = \"end\"", "the marker is the end of a step");
   if (marker.every > 1) out += line("every = " + std::to_string(marker.every), "markers in a step");
+  return out;
+}
+
+std::string marked_steps(const SeenJob& job) {
   const Cycle cycle = cycle_for(job);
   const double steps = static_cast<double>(cycle.active);
+  std::string out = marker_keys(job);
   out += "\n[schedule]\nskip_first = " + std::to_string(cycle.skip_first) +
          "\nwarmup = " + std::to_string(cycle.warmup) + "\n" +
          line("active = " + std::to_string(cycle.active), time_text(steps * job.loop->period_ns) + ", about " +
-                                                              size_text(steps * bytes_per_step(job)) +
+                                                              size_text(steps * job.loop->bytes_per_step) +
                                                               " of trace for each rank") +
          "repeat = 1\n";
   const double largest = static_cast<double>(Spec().limits.trace_size);
-  if (2 * steps * bytes_per_step(job) > largest) {
-    const double wanted = std::ceil(2 * steps * bytes_per_step(job) / largest);
+  if (2 * steps * job.loop->bytes_per_step > largest) {
+    const double wanted = std::ceil(2 * steps * job.loop->bytes_per_step / largest);
     out += "\n[limits]\n" +
            line("trace_size = \"" + std::to_string(static_cast<std::int64_t>(wanted)) + "GiB\"", "twice a window");
   }

@@ -61,11 +61,10 @@ SeenJob look_at_command(const std::vector<std::string>& command, const RunLimits
   job.to_its_end &= run.ended;
   job.command = shown;
   job.launcher = launcher_of(command);
-  if (!run.libraries.empty()) {
-    if (std::any_of(run.libraries.begin(), run.libraries.end(),
-                    [](const std::string& name) { return name == "Open MPI" || name == "MPICH"; }))
-      job.frameworks.erase("MPI");
-    job.frameworks.insert(run.libraries.begin(), run.libraries.end());
+  if (job.launcher.empty()) job.launcher = run.launcher;
+  if (!run.mpi.empty()) {
+    job.frameworks.erase("MPI");
+    job.frameworks.insert(run.mpi);
   }
   return job;
 }

@@ -21,6 +21,7 @@
 #include "cli/run/job_environment.h"
 #include "cli/traces/recover.h"
 #include "cli/traces/trace_files.h"
+#include "profshim/output.h"
 #include "profshim/output/manifest.h"
 
 namespace profshim::cli {
@@ -176,20 +177,16 @@ bool all_written(const std::vector<output::Manifest>& manifests) {
                      [](const output::Manifest& manifest) { return !manifest.windows.empty(); });
 }
 
-void note_libraries(const std::vector<output::Manifest>& manifests, std::set<std::string>& libraries) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kKnown = {{{"/libmpi.so.40", "Open MPI"},
+void note_mpi(const std::vector<output::Manifest>& manifests, std::string& mpi) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kKnown = {{{"/libmpi.so.40", "Open MPI"},
                                                                                     {"/libmpi.so.80", "Open MPI"},
                                                                                     {"/libmpich.so", "MPICH"},
-                                                                                    {"/libmpi.so.12", "MPICH"},
-                                                                                    {"/libnccl.so", "NCCL"},
-                                                                                    {"/libcudart.so", "CUDA"}}};
-  constexpr std::size_t kMostRead = 2;
-  for (std::size_t i = 0; i < std::min(manifests.size(), kMostRead); ++i) {
-    std::ifstream maps("/proc/" + std::to_string(manifests[i].pid) + "/maps");
-    for (std::string line; std::getline(maps, line);) {
-      for (const auto& [file, name] : kKnown) {
-        if (line.find(file) != std::string::npos) libraries.insert(std::string(name));
-      }
+                                                                                    {"/libmpi.so.12", "MPICH"}}};
+  if (manifests.empty() || !mpi.empty()) return;
+  std::ifstream maps("/proc/" + std::to_string(manifests[0].pid) + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    for (const auto& [file, name] : kKnown) {
+      if (line.find(file) != std::string::npos) mpi = name;
     }
   }
 }
@@ -202,7 +199,7 @@ void watch(Command& command, const std::string& folder, const RunLimits& limits,
   while (!command.has_ended()) {
     run.interrupted = command.wait_a_moment() != 0;
     const std::vector<output::Manifest> manifests = manifests_below(folder);
-    note_libraries(manifests, run.libraries);
+    note_mpi(manifests, run.mpi);
     const bool records = !manifests.empty();
     if (records && recording == Clock::time_point()) recording = Clock::now();
     const double recorded = records ? seconds_since(recording) : 0;
@@ -244,6 +241,7 @@ ObservedRun observe(const std::vector<std::string>& words, const std::string& fo
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     std::vector<RecoverNote> notes;
     recover_folder(entry.path(), true, notes);
+    if (output::launch_of(entry.path()).starts_with("ray-")) run.launcher = "Ray";
   }
   run.traces = traces_below(folder, unread);
   return run;

@@ -13,11 +13,12 @@ struct RunLimits {
 
 struct ObservedRun {
   std::vector<std::string> traces;
-  std::set<std::string> libraries;  // "Open MPI", "NCCL": seen in the processes that recorded
-  bool ended = false;               // false: the command was stopped
-  bool failed = false;              // it ended with another status than 0
-  bool interrupted = false;         // by a signal to this process
-  std::string ending;               // "exit 0", "signal 11", "stopped after 10 s"
+  std::string launcher;      // "Ray" if it started a process that recorded
+  std::string mpi;           // "Open MPI" or "MPICH", seen in the processes that recorded
+  bool ended = false;        // false: the command was stopped
+  bool failed = false;       // it ended with another status than 0
+  bool interrupted = false;  // by a signal to this process
+  std::string ending;        // "exit 0", "signal 11", "stopped after 10 s"
 };
 
 /// Runs a command with the library and records all ranks into `folder`, without steps. Its standard output goes to

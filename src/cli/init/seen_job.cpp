@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "profshim/analysis/groups.h"
+#include "profshim/base/glob.h"
 #include "profshim/json/document.h"
 #include "profshim/trace/metadata.h"
 #include "profshim/trace/reader.h"
@@ -19,18 +20,59 @@ constexpr std::size_t kMostLoaded = 4;
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+/// PyTorch is linked with CUDA and NCCL, and asks for devices, on machines without a GPU, too.
+bool is_on_device(const ReadEvent& event) {
+  if (event.category == "kernel" || event.category == "gpu_memcpy") return true;
+  const bool is_call = event.category == "cuda_runtime" || event.category == "cuda_driver";
+  return is_call &&
+         (event.name.find("Launch") != std::string_view::npos || event.name.find("Memcpy") != std::string_view::npos);
+}
+
 void note_event(const ReadEvent& event, SeenJob& job) {
-  if (event.category == "kernel" || event.category == "gpu_memcpy") job.frameworks.insert("CUDA");
+  if (is_on_device(event)) job.frameworks.insert("CUDA");
   if (event.name.starts_with("nccl")) job.frameworks.insert("NCCL");
   if (event.name.starts_with("MPI_")) job.frameworks.insert("MPI");
   if (event.name.starts_with("aten::")) job.frameworks.insert("PyTorch");
 }
 
-/// Reads everything but the loop.
+/// The events of a trace from the first to the last marker of the steps.
+class StepEvents {
+ public:
+  explicit StepEvents(const SeenJob& job) {
+    if (!job.loop) return;
+    marker_ = job.loop->marker.source.empty() ? job.loop->begins_at : job.loop->marker.pattern;
+    every_ = job.loop->marker.every;
+  }
+
+  void add(const ReadEvent& event) {
+    begins_.push_back(event.ts_ns);
+    if (!glob_match(marker_, event.name)) return;
+    first_ns_ = markers_ == 0 ? event.ts_ns : std::min(first_ns_, event.ts_ns);
+    last_ns_ = markers_ == 0 ? event.ts_ns : std::max(last_ns_, event.ts_ns);
+    ++markers_;
+  }
+
+  /// Returns 0 if the trace has no whole step.
+  double per_step() const {
+    if (markers_ <= every_) return 0;
+    const auto inside = std::count_if(begins_.begin(), begins_.end(),
+                                      [&](std::int64_t at) { return at >= first_ns_ && at < last_ns_; });
+    return static_cast<double>(inside) * every_ / static_cast<double>(markers_ - 1);
+  }
+
+ private:
+  std::string marker_;
+  std::uint32_t every_ = 1;
+  std::vector<std::int64_t> begins_;
+  std::size_t markers_ = 0;
+  std::int64_t first_ns_ = 0, last_ns_ = 0;
+};
+
+/// Reads everything but the loop, which must be known.
 void read_facts(const std::string& path, SeenJob& job) {
   TraceMetadata metadata;
   std::string torch;
-  std::int64_t first_ns = 0, last_ns = 0;
+  StepEvents steps(job);
   TraceVisitor visitor;
   visitor.metadata = [&](std::string_view key, std::string_view json, bool) {
     metadata.read(key, json);
@@ -38,9 +80,7 @@ void read_facts(const std::string& path, SeenJob& job) {
   };
   visitor.event = [&](const ReadEvent& event) {
     note_event(event, job);
-    if (!event.is('X') || !event.has_duration || !event.pid_is_number) return true;
-    first_ns = first_ns == 0 ? event.ts_ns : std::min(first_ns, event.ts_ns);
-    last_ns = std::max(last_ns, event.ts_ns + event.duration_ns);
+    if (event.is('X') && event.has_duration && event.pid_is_number) steps.add(event);
     return true;
   };
   const ReadResult result = read_trace(path, visitor);
@@ -56,9 +96,9 @@ void read_facts(const std::string& path, SeenJob& job) {
   } else {
     job.to_its_end = false;
   }
-  const double seconds = static_cast<double>(last_ns - first_ns) / 1e9;
-  job.recorded_seconds = std::max(job.recorded_seconds, seconds);
-  if (seconds > 0) job.bytes_per_second = std::max(job.bytes_per_second, static_cast<double>(result.bytes) / seconds);
+  if (!job.loop || result.events == 0) return;
+  const double bytes_per_event = static_cast<double>(result.bytes) / static_cast<double>(result.events);
+  job.loop->bytes_per_step = std::max(job.loop->bytes_per_step, steps.per_step() * bytes_per_event);
 }
 
 std::size_t calls_of(const TraceLoop& trace, const StepMarker& marker) {
@@ -95,7 +135,10 @@ SeenLoop seen_loop(const TraceLoop& found, const loop::Finding& finding, const s
     out.ranks = std::move(ranks);
     if (out.ranks.empty()) break;
   }
-  if (!out.marker.source.empty()) out.steps = std::max(out.steps, calls_of(found, out.marker) / out.marker.every);
+  if (out.marker.source.empty()) return out;
+  out.steps = std::max(out.steps, calls_of(found, out.marker) / out.marker.every);
+  for (const TraceLoop& other : all)
+    out.most_steps = std::max(out.most_steps, calls_of(other, out.marker) / out.marker.every);
   return out;
 }
 
@@ -164,13 +207,14 @@ std::string launcher_of(const std::vector<std::string>& words) {
 SeenJob look_at_traces(const std::vector<std::string>& files) {
   SeenJob job;
   std::vector<TraceLoop> loops;
-  const std::vector<std::string> traces = traces_of_largest_group(files, job.groups);
-  for (std::size_t i = 0; i < std::min(traces.size(), kMostLoaded); ++i) {
-    read_facts(traces[i], job);
-    for (TraceLoop& loop : loops_of_trace(traces[i])) loops.push_back(std::move(loop));
+  std::vector<std::string> traces = traces_of_largest_group(files, job.groups);
+  traces.resize(std::min(traces.size(), kMostLoaded));
+  for (const std::string& trace : traces) {
+    for (TraceLoop& loop : loops_of_trace(trace)) loops.push_back(std::move(loop));
   }
   std::sort(loops.begin(), loops.end(), [](const TraceLoop& a, const TraceLoop& b) { return a.rank < b.rank; });
   job.loop = best_loop(loops);
+  for (const std::string& trace : traces) read_facts(trace, job);
   job.has_trace = true;
   return job;
 }

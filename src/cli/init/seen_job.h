@@ -15,7 +15,9 @@ struct SeenLoop {
   StepMarker marker;  // no source: nothing marks the steps
   std::string begins_at;
   double period_ns = 0;
-  std::size_t steps = 0;  // seen
+  std::size_t steps = 0;       // seen
+  std::size_t most_steps = 0;  // of the rank with the most markers: a master has those of all its workers
+  double bytes_per_step = 0;   // of a trace
   loop::Confidence confidence{};
   /// Ranks that have nearly all of these steps; empty = all that were looked at.
   std::vector<int> ranks;
@@ -27,7 +29,6 @@ struct SeenJob {
   int world_size = -1;
   std::size_t groups = 1;  // of processes; the other members are about the largest group
   bool to_its_end = true;  // false: the job went on after the recording
-  double recorded_seconds = 0, bytes_per_second = 0;
   std::optional<SeenLoop> loop;
   bool has_trace = false;
 };

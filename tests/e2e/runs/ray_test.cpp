@@ -75,6 +75,21 @@ TEST_F(RayLike, EachProcessLeavesATrace) {
   EXPECT_EQ(roles_and_ranks(runs()), of_all);
 }
 
+TEST(RayLikeJobs, InitLeavesTheStepsToEachGroup) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const Outcome outcome =
+      run({.command = {tool_path(), "init", "--", torch_python(), torch_app("launchers/ray_like.py"), "session_1"},
+           .environment = {{"OMP_NUM_THREADS", "1"}},
+           .folder = scratch.path(),
+           .preload = false});
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "# Seen: launcher Ray, PyTorch ")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, " groups of processes\n")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "\nsource = \"auto\"")) << outcome.out;
+}
+
 TEST_F(RayLike, ReportShowsTheGroupsApart) {
   const std::string page = scratch() / "report.html";
 

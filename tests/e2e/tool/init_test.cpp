@@ -37,7 +37,15 @@ void expect_no_leftovers(const ScratchFolder& scratch) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Runs `command` with scratch / "s.toml" and expects whole steps in the traces of `ranks` ranks.
+/// Returns the size of a window's trace that the spec says, for sizes in KiB.
+double said_bytes(const std::string& spec) {
+  const std::size_t at = spec.find(", about ");
+  EXPECT_NE(at, std::string::npos) << spec;
+  return at == std::string::npos ? 0 : 1024 * std::strtod(spec.c_str() + at + 8, nullptr);
+}
+
+/// Runs `command` with scratch / "s.toml" and expects whole steps, and about the size that the spec says, in the traces
+/// of `ranks` ranks.
 void expect_whole_steps_with_spec(const ScratchFolder& scratch, const Job& command, std::size_t ranks) {
   const Outcome check = profshim({"check", scratch / "s.toml"});
   EXPECT_EQ(check.ending() + check.err, "exit 0");
@@ -49,6 +57,9 @@ void expect_whole_steps_with_spec(const ScratchFolder& scratch, const Job& comma
   for (const SeenTrace& trace : traces) {
     EXPECT_EQ(trace.property("complete"), "true");
     EXPECT_GE(trace.steps().size(), 3u);
+    const double bytes = static_cast<double>(std::filesystem::file_size(trace.path));
+    const double said = said_bytes(text_of_file(scratch / "s.toml"));
+    EXPECT_TRUE(said > bytes / 4 && said < bytes * 4) << said << " bytes are said, the trace has " << bytes;
     for (const SeenEvent& event : trace.events) EXPECT_FALSE(event.args.contains("finished")) << event.name;
   }
 }
@@ -68,10 +79,11 @@ TEST(Init, TheSpecOfAStencilRecordsWholeSteps) {
   expect_no_leftovers(scratch);
 }
 
+/// Much of its time passes before its loop.
 TEST(Init, TheSpecOfAPythonJobRecordsWholeSteps) {
   const ScratchFolder scratch;
   const std::string script = scratch.write("job.py",
-                                           "from mpi4py import MPI\nimport time\nfor i in range(30):\n"
+                                           "from mpi4py import MPI\nimport time\ntime.sleep(1)\nfor i in range(30):\n"
                                            "  MPI.COMM_WORLD.Barrier()\n  time.sleep(0.002)\n");
   const Job command = mpirun(Mpi::kOpenMpi, 2, {"/usr/bin/python3", script});
 
@@ -132,6 +144,22 @@ TEST(Init, LooksAtATraceOfAnotherTool) {
   EXPECT_TRUE(has(outcome.out, "pattern = \"Optimizer.step#Adam.step\"\nedge = \"end\"")) << outcome.out;
   EXPECT_EQ(missing.ending(), "exit 2");
   EXPECT_EQ(missing.err, "profshim: no.pt.trace.json: no such file or folder\n");
+}
+
+// PyTorch asks for devices on machines without a GPU, too.
+TEST(Init, CudaIsSeenOnceItWorks) {
+  const ScratchFolder scratch;
+  for (const char* call : {"cudaGetDeviceCount", "cudaLaunchKernel"}) {
+    TraceText trace;
+    for (int i = 0; i < 40; ++i) {
+      trace.add("cuda_runtime", call);
+      trace.add("user_annotation", "Optimizer.step#Adam.step");
+    }
+    scratch.write(std::string(call) + ".pt.trace.json", trace.text());
+  }
+
+  EXPECT_FALSE(has(init(scratch, {"cudaGetDeviceCount.pt.trace.json"}, {}).out, "CUDA"));
+  EXPECT_TRUE(has(init(scratch, {"cudaLaunchKernel.pt.trace.json"}, {}).out, ", CUDA"));
 }
 
 TEST(Init, AnEpochIsNoStep) {

@@ -16,11 +16,12 @@ SeenJob solver() {
   job.world_size = 8;
   job.has_trace = true;
   job.to_its_end = false;
-  job.bytes_per_second = 1e6;
   job.loop = SeenLoop{.marker = {"collective", "MPI_Allreduce", false, 2},
                       .begins_at = "MPI_Allreduce",
                       .period_ns = 50e6,
                       .steps = 200,
+                      .most_steps = 200,
+                      .bytes_per_step = 5e4,
                       .confidence = loop::Confidence::kHigh,
                       .ranks = {}};
   return job;
@@ -70,8 +71,8 @@ TEST(FirstSpec, TheWholeScheduleLiesInTheStepsThatWereSeen) {
 TEST(FirstSpec, LargeStepsMakeASmallWindowAndAHigherLimit) {
   SeenJob large = solver(), huge = solver();
   large.loop->period_ns = huge.loop->period_ns = 1e9;
-  large.bytes_per_second = 100e6;
-  huge.bytes_per_second = 900e6;
+  large.loop->bytes_per_step = 100e6;
+  huge.loop->bytes_per_step = 900e6;
 
   EXPECT_EQ(loaded(large).schedule.active, 2);
   EXPECT_EQ(loaded(huge).schedule.active, 1);
@@ -94,13 +95,26 @@ TEST(FirstSpec, EverythingAtOnceStaysWithinTwentyFiveLines) {
   job.loop->confidence = loop::Confidence::kLow;
   job.loop->marker = {"torch", "Optimizer.step#\"a\\b\"", true, 4};
   job.loop->period_ns = 1e9;
-  job.bytes_per_second = 900e6;
+  job.loop->bytes_per_step = 900e6;
+  job.loop->most_steps = 1000;
   job.command = std::string(300, 'x') + "\nversion = 2\n";
 
-  const Spec spec = loaded(job);
+  EXPECT_EQ(loaded(job).steps.source, StepSource::kAuto);
 
+  job.groups = 1;
+  const Spec spec = loaded(job);
   EXPECT_EQ(spec.steps.pattern, "Optimizer.step#\"a\\b\"");
   EXPECT_TRUE(spec.steps.edge_end);
+}
+
+TEST(FirstSpec, SaysThatAMasterCountsTheMarkersOfAllWorkers) {
+  SeenJob job = solver();
+  job.loop->steps = 30;
+  job.loop->most_steps = 90;
+
+  const std::string text = first_spec(job);
+
+  EXPECT_NE(text.find("; 30 to 90 steps of a rank seen, 50 ms each"), std::string::npos) << text;
 }
 
 TEST(FirstSpec, WithoutStepsTheSpecSaysSo) {
