@@ -271,6 +271,11 @@ loops: all  ## the table of tests/README.md: the steps that auto finds in the jo
 	$(Q)scripts/install_deps.sh
 	$(Q)scripts/loops.sh --update
 
+.PHONY: test-init
+test-init: all  ## `profshim init` on eleven jobs of tests/loops, and each run with the spec that it wrote; 4 minutes
+	$(Q)scripts/install_deps.sh
+	$(Q)scripts/init_jobs.sh
+
 .PHONY: test-compare
 test-compare: all $(BUILD)/tests/apps/openmpi/steps_loop  ## `profshim compare` of 120 pairs of runs beside compilers; 10 minutes
 	$(Q)scripts/compare_under_load.sh

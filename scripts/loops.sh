@@ -9,41 +9,12 @@ cd "$(dirname "$0")/.." || exit 2
 library=${PROFSHIM_LIBRARY:-$PWD/build/libprofshim.so}
 update=
 if [ "${1:-}" = --update ]; then update=yes; shift; fi
-if [ $# -gt 0 ]; then jobs=("$@"); else jobs=(tests/loops/*.c tests/loops/*.lammps tests/loops/*.py tests/loops/frameworks/*.py); fi
+if [ $# -gt 0 ]; then jobs=("$@"); else jobs=(tests/loops/*.c tests/loops/*.f90 tests/loops/*.lammps tests/loops/*.py tests/loops/frameworks/*.py); fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-said_in() { sed -n "1,12s/^[ *#]*$1: \([0-9]*\)$/\1/p" "$2" | head -n 1; } # KEY FILE
-
-frameworks=
-python_of() { # FILE
-  case $1 in
-    tests/loops/frameworks/*)
-      [ -n "$frameworks" ] || frameworks=$(scripts/loops_venv.sh) || return 3
-      echo "$frameworks" ;;
-    *) echo /usr/bin/python3 ;;
-  esac
-}
-
-command_of() { # FILE RANKS: sets `command`
-  local file=$1 ranks=$2 python
-  case $file in
-    *.c)
-      mpicc.openmpi -O2 -o "$work/job" "$file" -lm || return
-      command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "${ranks:-1}" "$work/job") ;;
-    *.lammps)
-      command -v lmp >/dev/null || return
-      command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "$ranks" lmp -log none -in "$file") ;;
-    *)
-      python=$(python_of "$file") || return
-      command=("$python" "$file")
-      if grep -q '^from mpi4py' "$file"; then
-        command=(mpirun.openmpi --allow-run-as-root --oversubscribe -n "$ranks" "$python" "$file")
-      elif grep -q '^launcher: torchrun$' "$file"; then
-        command=("$python" -m torch.distributed.run --nproc-per-node "$ranks" "$file")
-      fi ;;
-  esac
-}
+# shellcheck source=scripts/loop_jobs.sh
+. scripts/loop_jobs.sh
 
 row() { # FILE: prints a row; adds to the counts
   local file=$1 steps ranks log line found seen confidence right=no
