@@ -66,6 +66,13 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMaxLibraries ? 1 : 0;
 }
 
+/// True for our own function, which the search of all libraries finds, and would call without end.
+bool is_own(const void* address) {
+  Dl_info own = {}, found = {};
+  if (dladdr(reinterpret_cast<const void*>(&is_mpi_library), &own) == 0 || dladdr(address, &found) == 0) return false;
+  return own.dli_fbase == found.dli_fbase;
+}
+
 // Calls dlopen() after dl_iterate_phdr(), whose callbacks hold the loader's lock: a dlopen() there could deadlock.
 void* in_mapped_libraries(const char* name, Layer layer) {
   // A Found has 64 KiB: too much for a small stack.
@@ -79,6 +86,7 @@ void* in_mapped_libraries(const char* name, Layer layer) {
       void* const library = dlopen(found->paths[i], RTLD_LAZY | RTLD_NOLOAD);
       if (library == nullptr) continue;
       address = dlsym(library, name);
+      if (layer == Layer::kNone && address != nullptr && is_own(address)) address = nullptr;
       dlclose(library);
     }
     if (found->count < kMaxLibraries) break;
