@@ -222,11 +222,12 @@ struct RpcArgs {
 inline constexpr std::int64_t kNoRpcId = -1;
 
 /// From c10::reportMemoryUsageToProfiler. With kFailed, the allocation failed.
+inline constexpr std::uint64_t kUnknownTotal = ~std::uint64_t{0};
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released
   std::uint64_t allocated;    // bytes in use on the device afterwards; on the CPU only blocks that profshim saw
-  std::uint64_t reserved;     // bytes that the allocator holds, used or free
+  std::uint64_t reserved;     // bytes that the allocator holds, used or free; both may be kUnknownTotal
   std::int16_t device_type;   // c10::DeviceType
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;

@@ -1,5 +1,5 @@
-// One recording, from start to end. No function throws. Only activate(), finish() and on_profiler_range(), which waits
-// for CUPTI, block a thread of the job.
+// One recording, from start to end. No function throws. Only activate(), finish(), allocation_failed() and
+// on_profiler_range(), which waits for CUPTI, block a thread of the job.
 #pragma once
 
 #include <atomic>
@@ -55,6 +55,11 @@ void report_never_activated(const char* library);
 bool ends_with_this_process();
 /// Wakes the writer to write closed windows.
 void flush();
+/// Call when an allocation of the job has failed for good and its event is recorded. With capture.profile_memory, the
+/// first call in a window closes the windows at `end` and waits until they are written, at most output.exit_seconds.
+/// Allocates nothing and takes no lock. `device`: or one of the two names.
+inline constexpr int kHostMemory = -1, kUnknownDevice = -2;
+void allocation_failed(std::uint64_t bytes, int device, Ticks end);
 
 /// Returns null unless this process is recording. The spec is never destroyed.
 const Spec* spec();

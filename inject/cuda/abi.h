@@ -32,6 +32,9 @@ struct DriverLaunchConfig {
 /// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
 inline constexpr int kSymbolNotFound = 302;
 
+/// cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY.
+inline constexpr int kOutOfMemory = 2;
+
 /// cudaMemcpyKind.
 inline constexpr int kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kDefaultCopy = 4;
 

@@ -1,4 +1,5 @@
-// These hooks make steps at cudaProfilerStart, and record calls while CUPTI is not available. libcudart and libcuda
+// These hooks make steps at cudaProfilerStart, see allocations fail, and record calls while CUPTI is not available.
+// libcudart and libcuda
 // (-Bsymbolic) do not call themselves through these symbols, so no guard against re-entrancy is needed.
 #include "hooks.h"
 
@@ -6,6 +7,7 @@
 #include <cerrno>
 
 #include "abi.h"
+#include "failed_allocation.h"
 #include "inject/core/resolve.h"
 #include "inject/core/row_macros.h"
 #include "kernel_names.h"
@@ -41,7 +43,7 @@ void note_copy(CudaCallArgs& call, Size bytes, Int kind) {
   call.has_bytes = 1;
   call.copy_kind = kind >= kHostToHost && kind <= kDefaultCopy ? static_cast<std::uint8_t>(kind) : kNoByte;
 }
-void note_set(CudaCallArgs& call, Size bytes) {
+void note_bytes(CudaCallArgs& call, Size bytes) {
   call.bytes = bytes;
   call.has_bytes = 1;
 }
@@ -77,6 +79,26 @@ constexpr auto driver_configured = [](CudaCallArgs& call, Ptr config, Handle fun
   if (config != nullptr) note_stream(call, static_cast<const DriverLaunchConfig*>(config)->stream);
 };
 
+constexpr auto allocation = [](CudaCallArgs& call, Ptr, Size bytes, auto...) { note_bytes(call, bytes); };
+constexpr auto pitched_allocation = [](CudaCallArgs& call, Ptr, Ptr, Size width, Size height) {
+  note_bytes(call, width * height);
+};
+constexpr auto allocation_on_stream = [](CudaCallArgs& call, Ptr, Size bytes, Handle stream) {
+  note_bytes(call, bytes);
+  note_stream(call, stream);
+};
+constexpr auto allocation_from_pool = [](CudaCallArgs& call, Ptr, Size bytes, Handle, Handle stream) {
+  note_bytes(call, bytes);
+  note_stream(call, stream);
+};
+/// True for the describers of calls that allocate.
+template <const auto& describe>
+constexpr bool kAllocates = [] {
+  const void* const own = &describe;
+  return own == &allocation || own == &pitched_allocation || own == &allocation_on_stream ||
+         own == &allocation_from_pool;
+}();
+
 constexpr auto copy = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Int kind) { note_copy(call, bytes, kind); };
 constexpr auto copy_on_stream = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Int kind, Handle stream) {
   note_copy(call, bytes, kind);
@@ -104,18 +126,31 @@ constexpr auto copy_between_devices_on_stream = [](CudaCallArgs& call, Ptr, Int,
   note_copy(call, bytes, kDeviceToDevice);
   note_stream(call, stream);
 };
-constexpr auto set = [](CudaCallArgs& call, Ptr, Int, Size bytes) { note_set(call, bytes); };
+constexpr auto set = [](CudaCallArgs& call, Ptr, Int, Size bytes) { note_bytes(call, bytes); };
 constexpr auto set_on_stream = [](CudaCallArgs& call, Ptr, Int, Size bytes, Handle stream) {
-  note_set(call, bytes);
+  note_bytes(call, bytes);
   note_stream(call, stream);
 };
 constexpr auto set_2d = [](CudaCallArgs& call, Ptr, Size, Int, Size width, Size height) {
-  note_set(call, width * height);
+  note_bytes(call, width * height);
 };
 constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size width, Size height, Handle stream) {
-  note_set(call, width * height);
+  note_bytes(call, width * height);
   note_stream(call, stream);
 };
+
+/// `caller`: return address of the hook.
+template <const auto& describe, class... Arguments>
+void after_call(int result, const void* caller, Arguments... arguments) {
+  constexpr bool allocates =
+      static_cast<const void*>(&describe) == &allocation || static_cast<const void*>(&describe) == &pitched_allocation;
+  if constexpr (allocates) {
+    if (__builtin_expect(result != kOutOfMemory, 1)) return;
+    CudaCallArgs call = {};
+    describe(call, arguments...);
+    note_failed_allocation(call.bytes, caller);
+  }
+}
 
 constexpr std::uint32_t kRecords = recorder::kCudaCalls | recorder::kCuda | recorder::kArmed;
 
@@ -199,12 +234,17 @@ void on_first_call(void (*before)(), void (*after)()) {
 
 #define CUDA_PARAMETER(A, a) ::profshim::cuda::A a
 #define CUDA_TYPE(A, a) ::profshim::cuda::A
-#define HOOK(name, shown, describer, ...)                                                                             \
-  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) {                 \
-    return ::profshim::cuda::CallOf<::profshim::HookId::name,                                                         \
-                                    ::profshim::cuda::describer __VA_OPT__(, )                                        \
-                                        MPI_EACH(CUDA_TYPE, __VA_ARGS__)>::call(#name __VA_OPT__(, )                  \
-                                                                                    MPI_EACH(MPI_NAME, __VA_ARGS__)); \
+#define HOOK(name, shown, describer, ...)                                                                            \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) {                \
+    const int result =                                                                                               \
+        ::profshim::cuda::CallOf<::profshim::HookId::name, ::profshim::cuda::describer __VA_OPT__(, ) MPI_EACH(      \
+                                                               CUDA_TYPE, __VA_ARGS__)>::call(#name __VA_OPT__(, )   \
+                                                                                                  MPI_EACH(          \
+                                                                                                      MPI_NAME,      \
+                                                                                                      __VA_ARGS__)); \
+    ::profshim::cuda::after_call<::profshim::cuda::describer>(                                                       \
+        result, __builtin_return_address(0) __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                         \
+    return result;                                                                                                   \
   }
 #include "profshim/hooks/cuda.def"
 #undef HOOK

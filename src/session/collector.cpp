@@ -36,6 +36,7 @@ class Collector {
 
   void tick() {
     const bool armed = (recorder::mode() & recorder::kArmed) != 0;
+    close_after_failed_allocation(s_);
     limits_.check_window();  // before tend(), which may take long
     const spool::Window* const window = s_.current.load();
     s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
@@ -68,16 +69,10 @@ class Collector {
 
  private:
   void take_samples() {
-    const bool is_open = has_open_window();
+    const bool is_open = has_open_window(s_);
     const std::uint64_t windows = recorder::header().windows.load(std::memory_order_relaxed);
     system_.tick(is_open, windows);
     s_.gpu_sampler.tick(is_open, windows);
-  }
-
-  bool has_open_window() const {
-    if (s_.current.load() != nullptr) return true;
-    return std::any_of(s_.phase_windows.begin(), s_.phase_windows.end(),
-                       [](const auto& phase) { return phase != nullptr && phase->is_open(); });
   }
 
   void tend(bool armed) {
@@ -140,6 +135,12 @@ class Collector {
 };
 
 }  // namespace
+
+bool has_open_window(const State& s) {
+  if (s.current.load() != nullptr) return true;
+  return std::any_of(s.phase_windows.begin(), s.phase_windows.end(),
+                     [](const auto& phase) { return phase != nullptr && phase->is_open(); });
+}
 
 double State::guessed_bytes_per_event(const Spec& spec) {
   const bool stacks = spec.with_stack || spec.native_stack;

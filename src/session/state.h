@@ -21,6 +21,7 @@
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
+#include "session/failed_allocation.h"
 #include "session/phases/kernel_runs.h"
 #include "session/phases/phase_windows.h"
 #include "session/phases/phases.h"
@@ -122,6 +123,8 @@ struct State {
   std::atomic<bool> disk_is_full{false};                                   // limits.disk_free: see check_disk()
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};  // refused: disk_is_full
   std::atomic<std::uint64_t> marks_published{0};  // set by the writer: step marks before this one are in files
+  std::atomic<std::uint64_t> windows_done{0};     // set by the writer: written, dropped or failed
+  FailedAllocation failed_allocation;
 
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};
@@ -170,6 +173,9 @@ bool wants_look_for_steps(const State& state);
 /// Looks for the job's loop if there is new evidence, which may take a second. Runs on the writer thread, which is idle
 /// during the search.
 void look_for_steps(State& state);
+
+/// True if a window of steps or of a phase is open. Any thread.
+bool has_open_window(const State& state);
 
 /// After a signal, also ends the process. Runs on the collector thread.
 void end_if_asked(State& state);

@@ -5,7 +5,7 @@ CUDA_STUB  := $(OUT)/tests/apps_cuda/libcudart-stub.so.13
 TEST_APPS  += $(CUDA_CALLS) $(CUDA_STUB)
 test-unit: $(CUDA_CALLS) $(CUDA_STUB)
 
-$(CUDA_CALLS): $(call objects,tests/apps_cuda/cuda_calls.cpp inject/cuda/hooks.cpp inject/cuda/kernel_names.cpp \
+$(CUDA_CALLS): $(call objects,tests/apps_cuda/cuda_calls.cpp inject/cuda/hooks.cpp inject/cuda/kernel_names.cpp inject/cuda/failed_allocation.cpp \
                  inject/core/resolve.cpp $(LIB_SOURCES))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")

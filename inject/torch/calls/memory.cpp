@@ -148,6 +148,7 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   real.call(bytes, allocated, reserved, device);
   if (device.type == kCpu || !recording()) return;
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
+  session::allocation_failed(static_cast<std::uint64_t>(bytes), device.index, ticks());
 }
 
 /// A C++ program does not import PyTorch: its first block shows that PyTorch is loaded.
@@ -218,6 +219,7 @@ void ProfiledCPUMemoryReporter::OutOfMemory(std::size_t bytes) {
   if (!recording() || bytes == 0) return;
   commit(nullptr, static_cast<std::int64_t>(bytes),
          static_cast<std::uint64_t>(cpu_bytes.load(std::memory_order_relaxed)), 0, kCpuDevice, profshim::kFailed);
+  profshim::session::allocation_failed(bytes, kCpuDevice.index, profshim::ticks());
 }
 
 #define EXPORTED [[gnu::visibility("default")]]

@@ -16,8 +16,8 @@ void add_memory_args(const Event& event, MemoryArgList& args) {
   args.add(arg::kDeviceId, std::int64_t{memory.device_index});
   if ((event.flags & kFailed) == 0) args.add(arg::kAddress, memory.address);
   args.add(arg::kMemoryBytes, memory.bytes);
-  args.add(arg::kTotalAllocated, memory.allocated);
-  args.add(arg::kTotalReserved, memory.reserved);
+  if (memory.allocated != kUnknownTotal) args.add(arg::kTotalAllocated, memory.allocated);
+  if (memory.reserved != kUnknownTotal) args.add(arg::kTotalReserved, memory.reserved);
 }
 
 }  // namespace profshim::kineto

@@ -45,6 +45,7 @@ class Writer {
     }
     if (state != spool::WindowState::kPublished && whole_steps(w) == 0) s_.windows_without_step.fetch_add(1);
     if (w.first_mark != spool::kNoMark) s_.marks_published.store(w.end_mark, std::memory_order_release);
+    s_.windows_done.fetch_add(1, std::memory_order_release);
     done_.insert(*number);
     while (done_.erase(next_) != 0) ++next_;
     return true;

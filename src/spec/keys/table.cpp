@@ -225,7 +225,9 @@ std::vector<KeyRow> capture_keys() {
           "number of frames kept of a stack, from the innermost"),
       with_short_forms(boolean_row(
                            "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
-                           "record allocations and releases of GPU memory and of PyTorch's allocators"),
+                           "record allocations and releases of GPU memory and of PyTorch's allocators; the first that "
+                           "fails ends its window, "
+                           "whose trace is written before the job gets the error"),
                        "PROFSHIM_MEMORY"),
       boolean_row(
           "capture.cuda_sync", [](Spec& s) -> bool& { return s.cuda_sync; },

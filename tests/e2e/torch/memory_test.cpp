@@ -81,6 +81,9 @@ TEST_P(TorchMemory, EqualsThatOfTorchsProfiler) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   Job job = training(scratch, GetParam());
+  // The first failure ends its window.
+  const bool fails = std::string(GetParam()) == "--too-much";
+  if (fails) job.environment.emplace_back("PROFSHIM_STEPS", "9,11-13");
 
   const auto [without, with] = run_both(std::move(job));
 
@@ -91,7 +94,7 @@ TEST_P(TorchMemory, EqualsThatOfTorchsProfiler) {
   }
   EXPECT_EQ(jobs_own(with.err), jobs_own(without.err));
   const auto traces = read_folder(scratch / "traces");
-  ASSERT_EQ(traces.size(), 1u) << with.err;
+  ASSERT_EQ(traces.size(), fails ? 2u : 1u) << with.err;
   EXPECT_EQ(traces[0].steps(), (std::vector<std::int64_t>{11, 12, 13}));
   EXPECT_EQ(traces[0].property("problems"), "[]");
   const auto main_thread = of_thread(memory_events(traces[0]), traces[0].events[0].pid);
@@ -151,18 +154,63 @@ TEST(TorchMemoryAlone, FailedAllocationsAreShown) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(training(scratch, "--no-profiler --too-much"));
+  Job job = training(scratch, "--no-profiler --too-much");
+  job.environment.emplace_back(
+      "PROFSHIM_SPEC",
+      scratch.write("s.toml",
+                    "version = 1\n[steps]\nsource = \"torch\"\npattern = \"Optimizer.step*\"\nedge = \"end\"\n"));
+  const Outcome outcome = run(job);
 
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  int failures = 0;
-  for (const SeenEvent* event : memory_events(traces[0])) {
-    if (event->name != "[OutOfMemory]") continue;
-    ++failures;
-    EXPECT_EQ(number(*event, "Bytes"), std::int64_t{1} << 46);
-    EXPECT_FALSE(event->args.contains("Addr"));
-  }
-  EXPECT_EQ(failures, 3);
+  const std::vector<const SeenEvent*> events = memory_events(traces[0]);
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.back()->name, "[OutOfMemory]") << "the window ends there";
+  EXPECT_EQ(number(*events.back(), "Bytes"), std::int64_t{1} << 46);
+  EXPECT_FALSE(events.back()->args.contains("Addr"));
+}
+
+TEST(TorchMemoryAlone, TheTraceOfAFailedAllocationIsWrittenBeforeTheErrorIsRaised) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const std::string script = R"(
+import glob, torch
+parameter = torch.ones(8, requires_grad=True)
+optimizer = torch.optim.SGD([parameter], lr=0.1)
+for step in range(10):
+    parameter.sum().backward()
+    if step in (4, 8):
+        try:
+            torch.empty(10 ** 15)
+        except RuntimeError as error:
+            print("tried to allocate 4000000000000000 bytes" in str(error), len(glob.glob("traces/*/*.json")), len(glob.glob("traces/*/*.html")))
+    optimizer.step()
+)";
+
+  const Outcome outcome = run(torch_lines(scratch, script, R"(
+version = 1
+[steps]
+source = "torch"
+pattern = "Optimizer.step#SGD.step"
+edge = "end"
+[schedule]
+steps = ["3-5", "7-9"]
+[capture]
+profile_memory = true
+[output]
+folder = "traces"
+gzip = false
+export = ["chrome_trace", "memory_timeline"]
+)"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "True 1 1\nTrue 1 1\n") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u) << outcome.err;
+  EXPECT_EQ(traces[0].property("limit"), "an allocation of 4000000000000000 bytes failed in host memory");
+  EXPECT_EQ(traces[0].calls("aten::empty").back()->args.at("finished"), "false") << "the operator that asked";
+  EXPECT_EQ(traces[1].steps(), (std::vector<std::int64_t>{7, 8, 9}));
+  EXPECT_EQ(traces[1].property("truncated"), "false");
 }
 
 TEST(TorchMemoryAlone, ReadersAcceptIt) {

@@ -55,6 +55,8 @@ TEST(CudaAbi, LaunchConfigurationsHaveTheStreamAtTheVendorsOffset) {
 TEST(CudaAbi, ConstantsEqualTheVendors) {
   EXPECT_EQ(kSymbolNotFound, static_cast<int>(cudaErrorSharedObjectSymbolNotFound));
   EXPECT_EQ(kSymbolNotFound, static_cast<int>(CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND));
+  EXPECT_EQ(kOutOfMemory, static_cast<int>(cudaErrorMemoryAllocation));
+  EXPECT_EQ(kOutOfMemory, static_cast<int>(CUDA_ERROR_OUT_OF_MEMORY));
   EXPECT_EQ(kHostToHost, static_cast<int>(cudaMemcpyHostToHost));
   EXPECT_EQ(kDeviceToDevice, static_cast<int>(cudaMemcpyDeviceToDevice));
   EXPECT_EQ(kDefaultCopy, static_cast<int>(cudaMemcpyDefault));

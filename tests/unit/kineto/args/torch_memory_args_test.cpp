@@ -44,5 +44,15 @@ TEST(MemoryArgs, FailedAllocationHasNoAddress) {
   EXPECT_EQ(text(args.all()), "Device Type=0;Device Id=-1;Bytes=1048576;Total Allocated=800;Total Reserved=0;");
 }
 
+TEST(MemoryArgs, TotalsThatNobodyToldAreLeftOut) {
+  MemoryArgList args;
+  Event event = of_cpu(1 << 20, kFailed);
+  event.memory.allocated = event.memory.reserved = kUnknownTotal;
+
+  add_memory_args(event, args);
+
+  EXPECT_EQ(text(args.all()), "Device Type=0;Device Id=-1;Bytes=1048576;");
+}
+
 }  // namespace
 }  // namespace profshim::kineto
