@@ -23,6 +23,14 @@ std::string fake_cuda_folder() {
   return library.substr(0, library.rfind('/'));
 }
 
+bool torch_is_for_cuda() {
+  static const bool is_for_cuda =
+      run(Job{.command = {torch_python(), "-c", "import sys, torch; sys.exit(torch.version.cuda is not None)"},
+              .preload = false})
+          .ending() == "exit 1";
+  return is_for_cuda;
+}
+
 Job python_job(const ScratchFolder& scratch, const std::string& spec, const std::vector<Process>& processes) {
   std::string text = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=$((10000 + $$ % 20000)); ";
   for (const Process& process : processes) {

@@ -27,6 +27,13 @@ Job python_job(const ScratchFolder& scratch, const std::string& spec, const std:
 
 std::string fake_cuda_folder();
 
+/// True if PyTorch loads a libcudart of its own, which fails without a driver.
+bool torch_is_for_cuda();
+
+#define NEEDS_TORCH_FOR_CPU() \
+  NEEDS_TORCH(1);             \
+  if (torch_is_for_cuda()) GTEST_SKIP() << torch_python() << " has a PyTorch for CUDA: make test uses Debian's"
+
 /// Counts the device's kernels by name without arguments.
 std::map<std::string, int> kernels_of(const SeenTrace& trace);
 

@@ -67,7 +67,7 @@ void expect_window(const SeenTrace& trace) {
 
 TEST(ExampleOfPretraining, ThreeRanksKeepTheirSixNewestWindows) {
   NEEDS_NVTX();
-  NEEDS_TORCH(1);
+  NEEDS_TORCH_FOR_CPU();
   const ScratchFolder scratch;
 
   const Outcome outcome = run(pretraining(scratch, "45"));
@@ -92,7 +92,7 @@ TEST(ExampleOfPretraining, ThreeRanksKeepTheirSixNewestWindows) {
 
 TEST(ExampleOfPretraining, AResumedRunKeepsItsPhaseAndEachNodeUploads) {
   NEEDS_NVTX();
-  NEEDS_TORCH(1);
+  NEEDS_TORCH_FOR_CPU();
   const ScratchFolder scratch;
 
   const Outcome outcome = run(pretraining(scratch, "13 16"));

@@ -35,7 +35,7 @@ Job trainers_and_engines(const ScratchFolder& scratch) {
 
 TEST(ExampleOfReinforcementLearning, TrainersAndEnginesHaveFoldersOfTheirOwn) {
   NEEDS_NVTX();
-  NEEDS_TORCH(1);
+  NEEDS_TORCH_FOR_CPU();
   const ScratchFolder scratch;
 
   const Outcome outcome = run(trainers_and_engines(scratch));
