@@ -91,13 +91,11 @@ constexpr auto allocation_from_pool = [](CudaCallArgs& call, Ptr, Size bytes, Ha
   note_bytes(call, bytes);
   note_stream(call, stream);
 };
-/// True for the describers of calls that allocate.
-template <const auto& describe>
-constexpr bool kAllocates = [] {
-  const void* const own = &describe;
-  return own == &allocation || own == &pitched_allocation || own == &allocation_on_stream ||
-         own == &allocation_from_pool;
-}();
+/// True for the describers of calls that allocate. clang overlooks uses in constant expressions.
+[[maybe_unused]] constexpr bool allocates(const void* describer) {
+  return describer == &allocation || describer == &pitched_allocation || describer == &allocation_on_stream ||
+         describer == &allocation_from_pool;
+}
 
 constexpr auto copy = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Int kind) { note_copy(call, bytes, kind); };
 constexpr auto copy_on_stream = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Int kind, Handle stream) {
