@@ -17,6 +17,7 @@
 #include "inject/cuda/injection.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
+#include "inject/python/calls/calls.h"
 #include "inject/python/functions.h"
 #include "inject/symbol/functions.h"
 #include "inject/torch/activation.h"
@@ -187,6 +188,7 @@ void activate(session::Use use, const Rank& rank, Ticks began) {
   cuda::on_activate();
   torch::on_activate();
   python::on_activate();
+  python::record_calls();
   symbol::on_activate();
 }
 

@@ -10,7 +10,11 @@
 
 namespace profshim {
 
-enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
+namespace python_calls {
+enum class StackPart : std::uint32_t;
+}
+
+enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kPython, kCount };
 
 /// The kind of an event. "args: x": Event::x holds its arguments.
 enum class HookId : std::uint16_t {
@@ -27,10 +31,14 @@ enum class HookId : std::uint16_t {
   kTorchRpc,        // torch.distributed.rpc sends a request; args: rpc
   kTorchRpcServed,  // torch.distributed.rpc executes a request; args: rpc
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
-  kContinuation,    // extends the thread's previous event (MPI_Sendrecv: the receive)
-  kPhaseRange,      // a range of a [[phase]] that no API of the job shows; args: phase
-  kSystemSample,    // value of a counter of [system] (instant); RunHeader::tid is spool::kSystemTid. args: system
-  kNcclTask,        // NCCL launches an operation (instant, on any thread); args: nccl_task
+  // See profshim/python_calls.h.
+  kPythonMarks,   // begins and ends of calls; args: python_marks
+  kPythonStack,   // calls that went on when the recording of a thread's calls began; args: python_marks
+  kPythonCall,    // only in the writer: a call as one event. Event::name: its python_calls::CallSite; args: python_call
+  kContinuation,  // extends the thread's previous event (MPI_Sendrecv: the receive)
+  kPhaseRange,    // a range of a [[phase]] that no API of the job shows; args: phase
+  kSystemSample,  // value of a counter of [system] (instant); RunHeader::tid is spool::kSystemTid. args: system
+  kNcclTask,      // NCCL launches an operation (instant, on any thread); args: nccl_task
   // From CUPTI, up to kCudaMemory; RunHeader::tid is spool::kDeviceTid. args: gpu, except for kCudaApi.
   kCudaApi,  // runtime or driver API call; args: api
   kKernel,   // continuation: kernel
@@ -234,6 +242,19 @@ struct MemoryArgs {
 };
 static_assert(sizeof(TorchArgs) == 40 && sizeof(RpcArgs) == 40 && sizeof(MemoryArgs) == 40);
 
+/// 0 = unused. Stored one after the other while the event is the thread's last.
+struct PythonMarks {
+  static constexpr std::size_t kMost = 5;
+  std::uint64_t words[kMost];  // python_calls::Mark
+};
+struct PythonCallArgs {
+  std::uint64_t id, parent;  // counted in a trace from 1; parent 0 = none
+  std::int64_t module;       // number of the nn.Module among those of its class; or kNoModule
+  std::uint64_t reserved[2];
+};
+inline constexpr std::int64_t kNoModule = -1;
+static_assert(sizeof(PythonMarks) == 40 && sizeof(PythonCallArgs) == 40);
+
 /// Arguments of a range with PhaseSource kSymbol, kPython, kKernel or kThread. Event::name: the function, (mangled)
 /// kernel or thread.
 struct PhaseArgs {
@@ -301,8 +322,9 @@ struct alignas(64) Event {
     PeerKind started_peer;          // MPI_Start: peer kind of its request; kNone: use peer_kind(hook)
   };
   union {
-    StringId name = 0;  // NVTX message, step marker, operator or kernel
-    StringId stack;     // MPI or NCCL function: profshim/call_stack.h
+    StringId name = 0;                   // NVTX message, step marker, operator or kernel
+    StringId stack;                      // MPI or NCCL function: profshim/call_stack.h
+    python_calls::StackPart stack_part;  // of a kPythonStack
   };
   union {
     MpiArgs mpi;
@@ -314,6 +336,8 @@ struct alignas(64) Event {
     TorchArgs torch;
     RpcArgs rpc;
     MemoryArgs memory;
+    PythonMarks python_marks;
+    PythonCallArgs python_call;
     NcclArgs nccl;
     NcclTaskArgs nccl_task;
     CudaCallArgs cuda_call;

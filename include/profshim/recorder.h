@@ -31,6 +31,7 @@ enum : std::uint32_t {
   kMemory = 32768,         // PyTorch's allocations and releases
   kStacks = 16384,         // see profshim/call_stack.h
   kOperatorSteps = 65536,  // see session::operator_begins()
+  kPythonCalls = 131072,
 };
 
 /// Size of BlockTable (inject/core/block_table.h), part of limits.host_memory if kMemory is set.
@@ -39,6 +40,7 @@ inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 namespace detail {
 extern constinit std::atomic<std::uint32_t> mode;
 extern constinit std::atomic<Ticks> last_boundary;
+extern constinit std::atomic<std::uint64_t> windows_opened;
 extern thread_local constinit spool::Thread* this_thread __attribute__((tls_model("initial-exec")));
 spool::Thread* register_thread();
 bool next_chunk(spool::Thread& thread);
@@ -53,6 +55,9 @@ inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
 /// Returns the begin of the last step or window. A kMpiPolls event that began earlier must not be extended.
 inline Ticks last_boundary() { return detail::last_boundary.load(std::memory_order_relaxed); }
+
+/// Returns the number of windows that were opened.
+inline std::uint64_t windows_opened() { return detail::windows_opened.load(std::memory_order_acquire); }
 
 /// Registers the calling thread at its first call. Null if the thread table is full. Call only if mode() != 0.
 inline spool::Thread* this_thread() {

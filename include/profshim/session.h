@@ -38,8 +38,10 @@ enum class End : std::uint8_t {
   kSignal,    // a signal that ends the process: likewise
 };
 /// Registers a function that learns, on any thread, whether events are recorded (`armed`): at each step and each begin
-/// and end of a window. Call after activate(), like the next two.
+/// and end of a window. At most two. Call after activate(), like the next two.
 void call_when_arming(void (*function)(bool armed));
+/// True while events are recorded only to find the steps.
+bool only_searches();
 /// Registers a function that measures the nanoseconds of recording one call of `layer` on a recorder::ScratchThread; <
 /// 0 = unknown. The writer thread calls the function while a window is open.
 void measure_cost_with(Layer layer, double (*measure)());

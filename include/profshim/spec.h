@@ -192,6 +192,8 @@ struct Spec : Detail {
   // Events that are written; see kineto::EventRules.
   std::vector<std::string> include, exclude;
   std::int64_t min_us = 0;
+  bool python_calls = false;
+  std::vector<std::string> python_include, python_exclude;  // patterns of paths of source files
   bool profile_memory = false;
   bool fold_polls = true;  // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;

@@ -46,7 +46,7 @@ struct WindowTraceOptions {
 };
 struct WindowSummary {
   std::uint64_t events = 0;
-  std::uint64_t calls = 0;  // calls and ranges of the job's threads, without CUDA API calls
+  std::uint64_t calls = 0;  // calls and ranges of the job's threads, without those of CUDA's API and of Python
   std::uint64_t of_layer[static_cast<std::size_t>(Layer::kCount)] = {};
   std::uint64_t memory = 0;  // kTorchMemory
   std::uint64_t device = 0;  // CUPTI API calls and device activity

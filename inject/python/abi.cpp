@@ -3,11 +3,10 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <mutex>
 
 namespace profshim::python {
 namespace {
-
-constinit Api the_api;
 
 template <class Function>
 void find(Function& function, const char* name, const char* newer_name = nullptr) {
@@ -18,7 +17,14 @@ void find(Function& function, const char* name, const char* newer_name = nullptr
 
 }  // namespace
 
-bool find_api(Api& found) {
+constinit Api detail::the_api;
+using detail::the_api;
+
+bool find_api() {
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (the_api.version != 0) return true;
+  Api found;
   const char* (*version)() = nullptr;
   find(version, "Py_GetVersion");
   find(found.is_initialized, "Py_IsInitialized");
@@ -30,9 +36,9 @@ bool find_api(Api& found) {
   find(found.main_interpreter, "PyInterpreterState_Main");
   find(found.get_eval_frame, "_PyInterpreterState_GetEvalFrameFunc");
   find(found.set_eval_frame, "_PyInterpreterState_SetEvalFrameFunc");
-  find(found.request_code_extra, "_PyEval_RequestCodeExtraIndex");
-  find(found.get_code_extra, "_PyCode_GetExtra");
-  find(found.set_code_extra, "_PyCode_SetExtra");
+  find(found.request_code_extra, "_PyEval_RequestCodeExtraIndex", "PyUnstable_Eval_RequestCodeExtraIndex");
+  find(found.get_code_extra, "_PyCode_GetExtra", "PyUnstable_Code_GetExtra");
+  find(found.set_code_extra, "_PyCode_SetExtra", "PyUnstable_Code_SetExtra");
   find(found.type_flags, "PyType_GetFlags");
   find(found.clear_error, "PyErr_Clear");
   find(found.get_attribute, "PyObject_GetAttrString");
@@ -51,10 +57,44 @@ bool find_api(Api& found) {
   find(found.import, "PyImport_ImportModule");
   find(found.call_method, "PyObject_CallMethod", "_PyObject_CallMethod_SizeT");
   find(found.make_function, "PyCFunction_NewEx");
+  find(found.own_state, "PyGILState_GetThisThreadState");
+  find(found.current_state, "_PyThreadState_UncheckedGet", "PyThreadState_GetUnchecked");
+  find(found.first_state, "PyInterpreterState_ThreadHead");
+  find(found.next_state, "PyThreadState_Next");
+  find(found.set_profile, "_PyEval_SetProfile");
+  find(found.line_of, "PyCode_Addr2Line");
+  find(found.take_error, "PyErr_Fetch");
+  find(found.set_error, "PyErr_Restore");
+  find(found.length, "PySequence_Size");
+  find(found.item, "PySequence_GetItem");
+  find(found.is_subtype, "PyType_IsSubtype");
+  found.function_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyCFunction_Type"));
+  found.bound_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyCMethod_Type"));
+  found.method_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyMethodDescr_Type"));
+  found.module_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyModule_Type"));
   the_api = found;
   return true;
 }
 
-const Api& api() { return the_api; }
+bool has_gil() {
+  if (the_api.own_state == nullptr || the_api.current_state == nullptr) return false;
+  ThreadState* const own = the_api.own_state();
+  return own != nullptr && own == the_api.current_state();
+}
+
+std::string text_of(Object* object, const char* attribute) {
+  const Owned value(api().get_attribute(object, attribute));
+  const char* const text = value.get() != nullptr ? api().text(value.get()) : nullptr;
+  std::string copy = text != nullptr ? text : "";
+  api().clear_error();
+  return copy;
+}
+
+long number_of(Object* object, const char* attribute) {
+  const Owned value(api().get_attribute(object, attribute));
+  const long number = value.get() != nullptr ? api().integer(value.get()) : 0;
+  api().clear_error();
+  return number;
+}
 
 }  // namespace profshim::python

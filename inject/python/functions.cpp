@@ -33,13 +33,12 @@ int install(void*) {
 /// Collector thread: the interpreter may start later, and its queue of calls may be full.
 void request() {
   if (is_requested.load(std::memory_order_relaxed)) return;
-  static Api found;
-  if (!find_api(found)) return;
-  if (found.version < 0x030a) {
+  if (!find_api()) return;
+  if (api().version < 0x030a) {
     is_requested = true;
     return refuse("Python 3.10 or later is needed");
   }
-  if (found.add_pending_call != nullptr && found.add_pending_call(install, nullptr) == 0) is_requested = true;
+  if (api().add_pending_call != nullptr && api().add_pending_call(install, nullptr) == 0) is_requested = true;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "matches.h"
 
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -12,36 +11,17 @@
 namespace profshim::python {
 namespace {
 
-/// Returns an attribute that is a str, or "".
-std::string text_of(Object* object, const char* attribute) {
-  Object* const value = api().get_attribute(object, attribute);
-  const char* const text = value != nullptr ? api().text(value) : nullptr;
-  std::string copy = text != nullptr ? text : "";
-  if (value != nullptr) api().drop_reference(value);
-  api().clear_error();
-  return copy;
-}
-
-long number_of(Object* object, const char* attribute) {
-  Object* const value = api().get_attribute(object, attribute);
-  const long number = value != nullptr ? api().integer(value) : 0;
-  if (value != nullptr) api().drop_reference(value);
-  api().clear_error();
-  return number;
-}
-
 /// Returns the type of an object, or a type itself. Looks up no attribute of the object: that may run the job's code.
-Object* type_of(Object* object) {
+Object* class_or_self(Object* object) {
   constexpr unsigned long kIsType = 1UL << 31;  // Py_TPFLAGS_TYPE_SUBCLASS
-  Object* type = nullptr;
-  std::memcpy(&type, reinterpret_cast<const char*>(object) + 8, sizeof type);  // ob_type
+  Object* const type = type_of(object);
   return (api().type_flags(type) & kIsType) != 0 ? object : type;
 }
 
 /// Returns the class that defines the method `name` with this code: "Trainer", or "" if there is none.
 std::string class_of(Object* code, const std::string& name, Object* self) {
   if (number_of(code, "co_argcount") == 0) return "";  // `self` is no argument
-  Object* const mro = api().get_attribute(type_of(self), "__mro__");
+  Object* const mro = api().get_attribute(class_or_self(self), "__mro__");
   std::string found;
   const std::intptr_t classes = mro != nullptr ? api().tuple_size(mro) : 0;
   for (std::intptr_t i = 0; i < classes; ++i) {  // the last class that has it is not an heir

@@ -70,6 +70,7 @@ Layer hook_layer(HookId hook) {
   if (hook == HookId::kNvtxRange || hook == HookId::kNvtxMark) return Layer::kNvtx;
   if (hook == HookId::kMpiPolls) return Layer::kMpi;
   if (hook >= HookId::kTorchOperator && hook <= HookId::kTorchMemory) return Layer::kTorch;
+  if (hook >= HookId::kPythonMarks && hook <= HookId::kPythonCall) return Layer::kPython;
   const auto i = static_cast<std::size_t>(hook);
   if (i < kFirst) return hook >= HookId::kCudaApi ? Layer::kCuda : Layer::kNone;
   if (i < kFirst + kCudaRows) return Layer::kCuda;

@@ -125,7 +125,13 @@ void ThreadTracks::write_event(TraceWriter& out, const Event& event, Track& trac
   const std::int64_t end_ns = std::max(e.begin_ns, window_.clock.unix_ns(event.end));
   e.more_args = window_.phases.args_at(track.key, event.begin);
   const bool is_api = event.hook == HookId::kCudaApi;
-  if (is_api) {
+  std::string python_name;
+  if (event.hook == HookId::kPythonCall) {
+    python_name = event_args_.python_name(event);
+    e.name = python_name;
+    e.category = Category::kPythonFunction;
+    e.args = event_args_.of(event, nullptr);
+  } else if (is_api) {
     device_tracks_.describe_call(event, e);
   } else {
     e.name = name_of(event);

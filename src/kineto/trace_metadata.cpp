@@ -100,6 +100,23 @@ std::string phase_json(const WindowEvents& window) {
   return json.close_object().text();
 }
 
+std::string python_lost_sentence(const WindowEvents& window) {
+  if ((window.detail & spool::kPythonCalls) == 0) return {};
+  const Ticks since = window.python_calls.since();
+  if (since == 0) return "this window has no Python calls: none was seen while it was open";
+  const double late_ms = static_cast<double>(since - window.begin) / window.clock.ticks_per_ns() / 1e6;
+  std::string lost;
+  if (late_ms > 1) {
+    lost = "Python calls of the first " + number(late_ms) +
+           " ms of this window are not recorded: Python's main thread was busy elsewhere; a step of warmup avoids this";
+  }
+  if (const std::uint64_t cut = window.python_calls.cut(); cut > 0) {
+    lost += (lost.empty() ? "" : "; ") + std::to_string(cut) +
+            " Python calls end where their caller ends, because their own ends were not seen";
+  }
+  return lost;
+}
+
 std::string problems_json(const WindowEvents& window) {
   JsonWriter json;
   const auto add = [&json](std::string_view source, std::string_view sentence) {
@@ -112,6 +129,7 @@ std::string problems_json(const WindowEvents& window) {
         "the process was killed before its steps were found: this trace has none, and holds all that was recorded; "
         "profshim explain --steps TRACE names the loop in it, if there is one");
   }
+  if (const std::string lost = python_lost_sentence(window); !lost.empty()) add("python", lost);
   if (const std::string lost = threads_lost_sentence(window.view.header()); !lost.empty()) add("threads", lost);
   return json.close_list().text();
 }

@@ -98,6 +98,7 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   if (end == 0) end = latest_moment();
   steps.set_window_end(end, ended_by == spool::WindowEnd::kSchedule);
   add_unfinished(open);
+  if (!python_calls.empty()) add_python_calls();
   if (phases.any_defined()) note_backward_threads();
   phases.finish(begin, end, ended_by == spool::WindowEnd::kExit || ended_by == spool::WindowEnd::kNone,
                 clock.ticks_per_ns());
@@ -118,6 +119,13 @@ void WindowEvents::note_backward_threads() {
   }
 }
 
+void WindowEvents::add_python_calls() {
+  python_calls.finish(view, {begin, end},
+                      [this](std::int64_t tid) -> const std::vector<const Event*>& { return threads[tid].events; });
+  python_calls.for_each([this](std::int64_t tid, const Event& call) { threads[tid].events.push_back(&call); });
+  only_life_cycle = false;
+}
+
 bool WindowEvents::is_unwanted(const Event& e) const {
   if (e.hook == HookId::kPhaseRange) return true;  // shown on the track of its phase
   if ((e.flags & kPhase) != 0) return false;
@@ -136,6 +144,10 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
     if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation || is_unwanted(e)) continue;
     if (e.hook == HookId::kNcclTask) {
       nccl_tasks.add(e);
+      continue;
+    }
+    if (e.hook == HookId::kPythonMarks || e.hook == HookId::kPythonStack) {
+      python_calls.add(run.header->tid, e);
       continue;
     }
     note_kind(e.hook);
@@ -223,6 +235,10 @@ void WindowEvents::count_calls() {
     for (const Event* e : thread.events) {
       if (e->hook == HookId::kTorchMemory) {
         ++summary.memory;
+        continue;
+      }
+      if (e->hook == HookId::kPythonCall) {
+        ++summary.of_layer[static_cast<std::size_t>(Layer::kPython)];
         continue;
       }
       const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;

@@ -15,6 +15,7 @@
 #include "kineto/joins/torch_collectives.h"
 #include "kineto/joins/torch_links.h"
 #include "kineto/phases/phase_marks.h"
+#include "kineto/python/python_calls.h"
 #include "kineto/system/system_samples.h"
 #include "open_calls.h"
 #include "profshim/window_trace.h"
@@ -63,6 +64,7 @@ class WindowEvents {
   TorchLinks torch_links;
   TorchCollectives collectives;
   PhaseMarks phases;
+  PythonCalls python_calls;
   SystemSamples samples;
   Ticks memory_until = ~Ticks{0};  // kTorchMemory from then on is left out (limits.memory_entries)
   std::uint64_t memory_left_out = 0;
@@ -81,6 +83,7 @@ class WindowEvents {
   void gather_device_activity(const WindowSpan& span);
   void add_unfinished(OpenCalls& open);
   void note_backward_threads();
+  void add_python_calls();
   void add_open_phases(Ticks until);
   void note_kind(HookId hook);
   Ticks latest_moment() const;

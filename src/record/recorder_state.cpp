@@ -10,6 +10,7 @@ constinit State state;
 namespace detail {
 constinit std::atomic<std::uint32_t> mode{0};
 constinit std::atomic<Ticks> last_boundary{0};
+constinit std::atomic<std::uint64_t> windows_opened{0};
 thread_local constinit spool::Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 }  // namespace detail
 

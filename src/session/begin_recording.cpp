@@ -160,6 +160,7 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.activities.cuda) bits |= recorder::kCuda;
   if (spec.activities.cpu) bits |= recorder::kTorch;
   if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
+  if (spec.python_calls) bits |= recorder::kPythonCalls;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
   if (!spec.steps.epoch.empty()) bits |= recorder::kNvtxSteps | recorder::kTorchSteps;
   if (has_phases_of(spec, PhaseSource::kNvtx)) bits |= recorder::kNvtxSteps;

@@ -78,8 +78,7 @@ class Collector {
   void tend(bool armed) {
     const std::uint32_t pool = recorder::chunks_in_pool();
     // The search for the steps must cost a job little that may never open a window.
-    const bool only_searches = s_.kept_from.load() != 0 && s_.current.load() == nullptr;
-    const std::uint32_t least = armed && !only_searches ? kFreeWhenArmed : kFreeWhenIdle;
+    const std::uint32_t least = armed && !only_searches(s_) ? kFreeWhenArmed : kFreeWhenIdle;
     std::uint32_t wanted = armed ? std::clamp(used_last_tick_ * kTicksAhead, least, kFreeAtMost) : least;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;

@@ -224,7 +224,17 @@ std::vector<std::string> step_ranges() {
 }
 
 void call_when_arming(void (*function)(bool armed)) {
-  if (State* const s = live()) s->when_arming.store(function);
+  State* const s = live();
+  if (s == nullptr) return;
+  for (auto& slot : s->when_arming) {
+    void (*present)(bool) = nullptr;
+    if (slot.compare_exchange_strong(present, function) || present == function) return;
+  }
+}
+
+bool only_searches() {
+  const State* const s = live();
+  return s != nullptr && only_searches(*s);
 }
 
 void measure_cost_with(Layer layer, double (*measure)()) {
@@ -235,8 +245,8 @@ void call_every_tick(void (*function)()) {
   State* const s = live();
   if (s == nullptr) return;
   for (auto& slot : s->every_tick) {
-    void (*none)() = nullptr;
-    if (slot.compare_exchange_strong(none, function)) return;
+    void (*present)() = nullptr;
+    if (slot.compare_exchange_strong(present, function) || present == function) return;
   }
 }
 

@@ -151,7 +151,7 @@ struct State {
   TraceSize trace_size;
   sigset_t job_signals{};  // signal mask of the thread that called activate()
   std::atomic<void (*)()> every_tick[4] = {};
-  std::atomic<void (*)(bool)> when_arming{nullptr};
+  std::array<std::atomic<void (*)(bool)>, 2> when_arming{};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::atomic<std::uint64_t> traces_removed{0};  // of `written`: by retention
   FinishRunner* finish = nullptr;                // null unless this rank runs finish.command

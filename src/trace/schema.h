@@ -306,6 +306,10 @@ inline constexpr std::string_view kResult = "result";
 inline constexpr std::string_view kSeenBy = "seen by";
 inline constexpr std::string_view kSequence = "Seq";
 inline constexpr std::string_view kCallStack = "Call stack";
+inline constexpr std::string_view kCallFrom = "CallFrom";
+inline constexpr std::string_view kPythonId = "Python id";
+inline constexpr std::string_view kPythonParentId = "Python parent id";
+inline constexpr std::string_view kPythonModuleId = "Python module id";
 inline constexpr std::string_view kNativeStack = "Native stack";
 inline constexpr std::string_view kModuleHierarchy = "Module Hierarchy";
 // MPI. NCCL uses the communicator's keys too.
@@ -514,6 +518,7 @@ inline constexpr std::string_view kThreadSortIndex = "thread_sort_index";
 }  // namespace metadata
 
 namespace name {
+inline constexpr std::string_view kModuleStart = "nn.Module: ";
 inline constexpr std::string_view kStepStart = "ProfilerStep#";  // the step number follows
 inline constexpr std::string_view kStepWord = "ProfilerStep";
 inline constexpr std::string_view kWindowSpan = "PyTorch Profiler (0)";
@@ -586,6 +591,8 @@ constexpr std::string_view category_name(Category of) {
       return category::kCpuOp;
     case Category::kUserAnnotation:
       return category::kUserAnnotation;
+    case Category::kPythonFunction:
+      return category::kPythonFunction;
     case Category::kTrace:
       return category::kTrace;
     case Category::kCpuInstantEvent:

@@ -18,7 +18,7 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 11;
+inline constexpr std::uint32_t kFormatVersion = 12;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -82,7 +82,14 @@ enum class DefinitionKind : std::uint32_t {
   kDetail,  // id = of the phase that has the windows, 0 = windows of steps; v = {DetailBits}
 };
 /// The detail that a window shows: see Detail.
-enum DetailBits : std::int64_t { kShapes = 1, kFlops = 2, kPythonStack = 4, kNativeStack = 8, kModules = 16 };
+enum DetailBits : std::int64_t {
+  kShapes = 1,
+  kFlops = 2,
+  kPythonStack = 4,
+  kNativeStack = 8,
+  kModules = 16,
+  kPythonCalls = 32
+};
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
 struct Definition {

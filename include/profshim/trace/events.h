@@ -12,6 +12,7 @@ enum class Category : std::uint8_t {
   kNone,
   kCpuOp,
   kUserAnnotation,
+  kPythonFunction,
   kTrace,
   kCpuInstantEvent,
   kKernel,

@@ -22,6 +22,8 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
     add_nccl(event);
   } else if (is_rpc(event.hook)) {
     add_rpc(event);
+  } else if (event.hook == HookId::kPythonCall) {
+    add_python(event);
   } else if (hook_layer(event.hook) == Layer::kTorch) {
     add_torch(event.torch);
     add_flops(event);

@@ -27,6 +27,8 @@ class EventArgs {
       : definitions_(definitions), view_(view), ticks_per_ns_(ticks_per_ns), detail_(detail), stacks_(stacks) {}
   /// `second`: the second half (kContinuation) of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);
+  /// Name of a kPythonCall.
+  std::string python_name(const Event& event) const;
 
  private:
   void add(std::string_view key, decltype(Arg::value) value) { args_.add(key, value); }
@@ -38,6 +40,7 @@ class EventArgs {
   void add_torch(const TorchArgs& torch);
   void add_rpc(const Event& event);
   void add_flops(const Event& event);
+  void add_python(const Event& event);
   void add_json(std::string_view key, StringId id);
   void add_nvtx(const NvtxArgs& nvtx);
   void add_nvtx_payload(const NvtxArgs& nvtx);

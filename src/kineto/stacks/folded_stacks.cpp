@@ -7,7 +7,10 @@
 namespace profshim::kineto {
 namespace {
 
-bool is_slice(const Event& e) { return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin; }
+// Python's calls have no stack of their own.
+bool is_slice(const Event& e) {
+  return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin && e.hook != HookId::kPythonCall;
+}
 
 /// Replaces ";" and blanks: they separate the parts of a line.
 void add_frame(std::string& line, std::string_view frame) {

@@ -10,26 +10,21 @@
 #include <string_view>
 
 #include "profshim/recorder.h"
-#include "python_layout.h"
 #include "python_lines.h"
+#include "python_walk.h"
 
 namespace profshim::recorder::python_frames {
 namespace {
 
+using python::Frame;
+using python::interpreter;
+using python::load;
 using python::Pointer;
+using python::pointer_at;
 
 constexpr std::size_t kMostWalked = 1024;
 
-constinit python::Interpreter interpreter{};
 constinit std::atomic<bool> is_ready{false};
-
-template <class T>
-T load(Pointer object, std::size_t offset) {
-  T value;
-  std::memcpy(&value, object + offset, sizeof value);
-  return value;
-}
-Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
 
 /// Text of a str. `width`: bytes per character; 0 = unreadable.
 struct Characters {
@@ -97,11 +92,6 @@ class Line {
   }
   char text_[2048];
   std::size_t used_ = 0;
-};
-
-struct Frame {
-  Pointer code;
-  std::size_t offset;  // of the current instruction, in bytes
 };
 
 /// For a text below 8 bytes, also reads object fields before the text.
@@ -194,23 +184,6 @@ StringId text_of(const Frame& frame) {
   return text;
 }
 
-Frame read(Pointer frame, Pointer code) {
-  const python::Layout& at = interpreter.layout;
-  if (at.is_3_10) return {code, static_cast<std::size_t>(load<int>(frame, at.instruction)) * 2};
-  return {code, static_cast<std::size_t>(pointer_at(frame, at.instruction) - (code + at.bytes))};
-}
-
-constexpr std::uintptr_t kTags = 7;  // Python 3.14 marks uncounted references by these bits
-
-/// Returns null for the interpreter's own frames.
-Pointer code_of(Pointer frame) {
-  const python::Layout& at = interpreter.layout;
-  if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
-  const auto tagged = load<std::uintptr_t>(frame, at.code);
-  const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
-  return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;
-}
-
 /// True for "forward" and "Linear.forward".
 bool is_forward(Pointer code) {
   constexpr std::string_view kForward = "forward";
@@ -220,25 +193,6 @@ bool is_forward(Pointer code) {
   return text.ends_with(kForward) && (text.size() == kForward.size() || text[text.size() - kForward.size() - 1] == '.');
 }
 
-/// Returns the first argument; null if the function has none or has deleted it.
-Pointer first_argument(Pointer frame, Pointer code) {
-  constexpr std::uintptr_t kTagOfNumber = 3;  // 3.14: the word is a small number
-  const python::Layout& at = interpreter.layout;
-  if (load<int>(code, at.argument_count) < 1) return nullptr;
-  const auto word = load<std::uintptr_t>(frame, at.locals);
-  if ((word & kTagOfNumber) == kTagOfNumber) return nullptr;
-  const auto object = reinterpret_cast<Pointer>(word & ~kTags);
-  // An argument that an inner function uses is in a cell.
-  const bool is_cell = object != nullptr && pointer_at(object, python::kType) == interpreter.cell_type;
-  return is_cell ? pointer_at(object, python::kCellContent) : object;
-}
-
-std::string_view name_of_type(Pointer type) {
-  constexpr std::size_t kLongest = 200;
-  const Pointer name = pointer_at(type, python::kTypeName);
-  return name == nullptr ? std::string_view{} : std::string_view(name, strnlen(name, kLongest));
-}
-
 /// True if torch.nn.Module is among the bases of the type.
 bool is_module_type(Pointer type) {
   constexpr std::size_t kMostBases = 64;
@@ -246,7 +200,7 @@ bool is_module_type(Pointer type) {
   if (bases == nullptr || pointer_at(bases, python::kType) != interpreter.tuple_type) return false;
   const std::size_t count = std::min(load<std::size_t>(bases, python::kSize), kMostBases);
   for (std::size_t i = 0; i < count; ++i) {
-    if (name_of_type(pointer_at(bases, python::kTupleItems + i * sizeof(Pointer))) == "Module") return true;
+    if (python::name_of_type(pointer_at(bases, python::kTupleItems + i * sizeof(Pointer))) == "Module") return true;
   }
   return false;
 }
@@ -254,16 +208,16 @@ bool is_module_type(Pointer type) {
 /// Returns the class of the nn.Module whose forward() the frame runs; 0 = of none.
 StringId module_of(Pointer frame, Pointer code) {
   if (!is_forward(code)) return 0;
-  const Pointer self = first_argument(frame, code);
+  const Pointer self = python::first_argument(frame, code);
   const Pointer type = self == nullptr ? nullptr : pointer_at(self, python::kType);
-  return type != nullptr && is_module_type(type) ? intern(name_of_type(type)) : 0;
+  return type != nullptr && is_module_type(type) ? intern(python::name_of_type(type)) : 0;
 }
 
 }  // namespace
 
 bool prepare(std::string& why_not) {
   is_ready.store(false, std::memory_order_relaxed);
-  if (!python::find_interpreter(interpreter, why_not)) return false;
+  if (!python::prepare_walk(why_not)) return false;
   if (slots == nullptr) {
     void* const memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -282,20 +236,16 @@ bool prepare(std::string& why_not) {
 Taken take(StringId* frames, std::size_t most_frames, StringId* modules, std::size_t most_modules) {
   // Finalization of Python frees states and frames of running threads.
   if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return {};
-  const Pointer state = interpreter.thread_state();
-  if (state == nullptr) return {};
-  const python::Layout& at = interpreter.layout;
-  Pointer frame = pointer_at(state, at.state_frame);
-  if (at.is_indirect && frame != nullptr) frame = pointer_at(frame, at.indirect_frame);
   Taken taken;
   std::size_t walked = 0;
-  for (; frame != nullptr && walked < kMostWalked; frame = pointer_at(frame, at.previous)) {
+  for (Pointer frame = python::innermost_frame(); frame != nullptr && walked < kMostWalked;
+       frame = python::caller_of(frame)) {
     if (taken.frames == most_frames && taken.modules == most_modules) break;
-    const Pointer code = code_of(frame);
+    const Pointer code = python::code_of(frame);
     if (code == nullptr) continue;
     ++walked;
     if (taken.frames < most_frames) {
-      const StringId text = text_of(read(frame, code));
+      const StringId text = text_of(python::frame_at(frame, code));
       if (text == 0) break;
       frames[taken.frames++] = text;
     }

@@ -69,6 +69,7 @@ Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& 
   w.file.store(0, std::memory_order_relaxed);
   w.state.store(WindowState::kOpen, std::memory_order_release);
   h.windows.store(number + 1, std::memory_order_release);
+  detail::windows_opened.store(number + 1, std::memory_order_release);
   return &w;
 }
 

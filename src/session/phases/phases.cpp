@@ -40,7 +40,8 @@ void define_phases(State& s) {
   s.kernel_runs = std::make_unique<KernelRuns>(s.phase_rules);
   const auto is_of_threads = [](const PhaseRule& rule) { return rule.api == PhaseSource::kThread; };
   if (std::any_of(s.phase_rules.begin(), s.phase_rules.end(), is_of_threads)) recorder::watch_threads(thread_begins);
-  recorder::define(spool::DefinitionKind::kDetail, 0, 0, 0, {bits_of(s.spec)});
+  const std::int64_t python = s.spec.python_calls ? std::int64_t{spool::kPythonCalls} : 0;
+  recorder::define(spool::DefinitionKind::kDetail, 0, 0, 0, {bits_of(s.spec) | python});
   for (std::size_t i = 0; i < s.spec.phases.size(); ++i) {
     const PhaseSpec& phase = s.spec.phases[i];
     if (!is_selected(s.spec, phase, s.rank)) continue;
@@ -50,7 +51,7 @@ void define_phases(State& s) {
         {static_cast<std::int64_t>(phase.ranges_of.source), static_cast<std::int64_t>(phase.max_seconds * 1e9)});
     if (!phase.has_windows) continue;
     recorder::define(spool::DefinitionKind::kDetail, static_cast<std::uint32_t>(i + 1), 0, 0,
-                     {bits_of(detail_of(s.spec, phase))});
+                     {bits_of(detail_of(s.spec, phase)) | python});
     s.phase_windows.resize(i + 1);
     s.phase_windows[i] = std::make_unique<PhaseWindows>(s, i);
   }

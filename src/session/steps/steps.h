@@ -1,5 +1,5 @@
 // Step boundaries take no lock and allocate memory only for new kernel names and for counters that cannot be opened,
-// except in call_when_arming()'s function.
+// except in the functions of call_when_arming().
 #pragma once
 
 #include "session/state.h"

@@ -12,9 +12,23 @@ namespace profshim::session {
 
 using recorder::kArmed;
 
+namespace {
+
+void tell_armed(const State& s, bool armed) {
+  for (const auto& slot : s.when_arming) {
+    if (auto* const function = slot.load()) function(armed);
+  }
+}
+
+}  // namespace
+
 void arm_others(State& s, Ticks window_begin) {
   device::arm(window_begin);
-  if (auto* const function = s.when_arming.load()) function(true);
+  tell_armed(s, true);
+}
+
+bool only_searches(const State& s) {
+  return s.kept_from.load() != 0 && s.current.load() == nullptr && s.phases_wanting.load() == 0;
 }
 
 bool has_all_traces(const State& s) {
@@ -40,7 +54,7 @@ void disarm(State& s, Ticks at, bool is_near, bool often) {
   if (is_wanted(s)) return;
   recorder::set_mode(0, kArmed);
   device::disarm(at, next_window(s, is_near));
-  if (auto* const function = often ? nullptr : s.when_arming.load()) function(false);
+  if (!often) tell_armed(s, false);
   // Another thread may have wanted the recording in between.
   if (!is_wanted(s)) return;
   recorder::set_mode(kArmed, 0);

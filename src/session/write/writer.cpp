@@ -212,6 +212,7 @@ class Writer {
     if (!costs) return costs;
     const bool has_stacks = s_.spec.with_stack || s_.spec.native_stack;
     if (has_stacks) std::fill(std::begin(costs->of_layer), std::end(costs->of_layer), -1.0);
+    if (s_.spec.python_calls) costs->of_layer[static_cast<std::size_t>(Layer::kPython)] = -1;
     if (s_.spec.record_shapes) costs->of_layer[static_cast<std::size_t>(Layer::kTorch)] = -1;
     return costs;
   }

@@ -29,6 +29,7 @@ class Checks {
     stacks();
     memory_timeline();
     modules();
+    python_files();
     retention();
     flush();
     phases_of_rules();
@@ -212,6 +213,16 @@ class Checks {
     if (!spec_.with_modules || spec_.with_stack) return;
     error("capture.with_modules", "capture.with_modules", "modules are read from Python stacks, but none are recorded",
           "write capture.with_stack = true");
+  }
+
+  void python_files() {
+    if (spec_.python_calls) return;
+    for (const auto& [key, patterns] : {std::pair{"capture.python_include", &spec_.python_include},
+                                        std::pair{"capture.python_exclude", &spec_.python_exclude}}) {
+      if (!patterns->empty()) {
+        error(key, key, "chooses among Python calls, but none are recorded", "write capture.python_calls = true");
+      }
+    }
   }
 
   void flush() {

@@ -217,6 +217,18 @@ std::vector<KeyRow> capture_keys() {
       boolean_row(
           "capture.with_modules", [](Spec& s) -> bool& { return s.with_modules; },
           "with capture.with_stack: the classes of the nn.Modules whose forward() is on the stack, from the outermost"),
+      boolean_row(
+          "capture.python_calls", [](Spec& s) -> bool& { return s.python_calls; },
+          "record each call of a Python function, a built-in function and an nn.Module in windows of steps and phases"),
+      texts_row(
+          "capture.python_include", "list of patterns",
+          [](Spec& s) -> std::vector<std::string>& { return s.python_include; },
+          "source files whose functions capture.python_calls records, by whole path; empty = all"),
+      texts_row(
+          "capture.python_exclude", "list of patterns",
+          [](Spec& s) -> std::vector<std::string>& { return s.python_exclude; },
+          "source files whose functions capture.python_calls leaves out, such as \"*/site-packages/*\"; calls of "
+          "nn.Modules are always recorded"),
       integer_row(
           "capture.stack_every", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.stack_every; },
           "record a stack at every Nth operator of a thread; 0 = at collectives only"),

@@ -70,20 +70,6 @@ main()
 mpi.MPI_Finalize()
 )";
 
-std::vector<std::string> pythons() {
-  std::vector<std::string> found = {"/usr/bin/python3"};
-  for (int minor = 10; minor <= 14; ++minor) {
-    const std::string name = "python3." + std::to_string(minor);
-    Job probe;
-    probe.command = {"/bin/sh", "-c", "exec " + name + " -c 'import sys; print(sys.executable)'"};
-    probe.preload = false;
-    const Outcome outcome = run(probe);
-    const std::string path = outcome.out.substr(0, outcome.out.find('\n'));
-    if (outcome.ending() == "exit 0" && path != "/usr/bin/python3" && path != "/usr/bin/" + name) found.push_back(path);
-  }
-  return found;
-}
-
 Job python_job(const ScratchFolder& scratch, const std::string& python, const std::string& spec) {
   Job job = phases_job(scratch, 1, {}, spec);
   job.command = {python, "-c", kScript};

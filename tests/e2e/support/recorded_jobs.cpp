@@ -50,6 +50,20 @@ Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::v
   return job;
 }
 
+std::vector<std::string> pythons() {
+  std::vector<std::string> found = {"/usr/bin/python3"};
+  for (int minor = 10; minor <= 14; ++minor) {
+    const std::string name = "python3." + std::to_string(minor);
+    Job probe;
+    probe.command = {"/bin/sh", "-c", "exec " + name + " -c 'import sys; print(sys.executable)'"};
+    probe.preload = false;
+    const Outcome outcome = run(probe);
+    const std::string path = outcome.out.substr(0, outcome.out.find('\n'));
+    if (outcome.ending() == "exit 0" && path != "/usr/bin/python3" && path != "/usr/bin/" + name) found.push_back(path);
+  }
+  return found;
+}
+
 std::size_t lines_with(const Outcome& outcome, const std::string& text) {
   const auto lines = outcome.shim_lines();
   return static_cast<std::size_t>(std::count_if(

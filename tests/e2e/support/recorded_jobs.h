@@ -20,6 +20,9 @@ Job phases_job(const ScratchFolder& scratch, int ranks, const std::vector<std::s
                const std::string& spec);
 Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command);
 
+/// Python interpreters from 3.10 on; those that are on PATH count, too.
+std::vector<std::string> pythons();
+
 std::size_t lines_with(const Outcome& outcome, const std::string& text);
 
 }  // namespace profshim::e2e

@@ -1,0 +1,39 @@
+#include "python_walk.h"
+
+#include <mutex>
+
+namespace profshim::recorder::python {
+
+constinit Interpreter interpreter{};
+
+bool prepare_walk(std::string& why_not) {
+  static constinit std::mutex mutex;
+  static constinit bool is_found = false;
+  const std::lock_guard lock(mutex);
+  if (is_found) return true;
+  Interpreter found{};
+  if (!find_interpreter(found, why_not)) return false;
+  interpreter = found;
+  is_found = true;
+  return true;
+}
+
+Pointer first_argument(Pointer frame, Pointer code) {
+  constexpr std::uintptr_t kTagOfNumber = 3;  // 3.14: the word is a small number
+  const Layout& at = interpreter.layout;
+  if (load<int>(code, at.argument_count) < 1) return nullptr;
+  const auto word = load<std::uintptr_t>(frame, at.locals);
+  if ((word & kTagOfNumber) == kTagOfNumber) return nullptr;
+  const auto object = reinterpret_cast<Pointer>(word & ~kTags);
+  // An argument that an inner function uses is in a cell.
+  const bool is_cell = object != nullptr && pointer_at(object, kType) == interpreter.cell_type;
+  return is_cell ? pointer_at(object, kCellContent) : object;
+}
+
+std::string_view name_of_type(Pointer type) {
+  constexpr std::size_t kLongest = 200;
+  const Pointer name = pointer_at(type, kTypeName);
+  return name == nullptr ? std::string_view{} : std::string_view(name, strnlen(name, kLongest));
+}
+
+}  // namespace profshim::recorder::python
