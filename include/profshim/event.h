@@ -31,7 +31,7 @@ enum class HookId : std::uint16_t {
   kTorchRpc,        // torch.distributed.rpc sends a request; args: rpc
   kTorchRpcServed,  // torch.distributed.rpc executes a request; args: rpc
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
-  // See profshim/python_calls.h.
+  // See profshim/python/calls.h.
   kPythonMarks,   // begins and ends of calls; args: python_marks
   kPythonStack,   // calls that went on when the recording of a thread's calls began; args: python_marks
   kPythonCall,    // only in the writer: a call as one event. Event::name: its python_calls::CallSite; args: python_call

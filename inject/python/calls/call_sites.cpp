@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "profshim/python_calls.h"
+#include "profshim/python/calls.h"
 #include "profshim/recorder.h"
 
 namespace profshim::python::calls {

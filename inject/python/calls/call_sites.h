@@ -2,7 +2,7 @@
 #pragma once
 
 #include "functions.h"
-#include "profshim/python_stack.h"
+#include "profshim/python/stack.h"
 
 namespace profshim::python::calls {
 

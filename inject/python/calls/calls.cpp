@@ -7,7 +7,7 @@
 #include "call_profile.h"
 #include "marks.h"
 #include "profshim/base/clock.h"
-#include "profshim/python_stack.h"
+#include "profshim/python/stack.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "profshim/base/glob.h"
-#include "profshim/python_calls.h"
-#include "profshim/python_stack.h"
+#include "profshim/python/calls.h"
+#include "profshim/python/stack.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "profshim/python_calls.h"
+#include "profshim/python/calls.h"
 #include "profshim/recorder.h"
 #include "profshim/recorder_control.h"
 

@@ -1,5 +1,5 @@
 #include "event_args.h"
-#include "profshim/python_calls.h"
+#include "profshim/python/calls.h"
 
 namespace profshim::kineto {
 

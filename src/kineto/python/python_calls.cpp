@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "profshim/base/shared_words.h"
-#include "profshim/python_calls.h"
+#include "profshim/python/calls.h"
 
 namespace profshim::kineto {
 

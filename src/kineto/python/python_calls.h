@@ -1,4 +1,4 @@
-// Makes slices of the begins and ends of Python calls: see profshim/python_calls.h.
+// Makes slices of the begins and ends of Python calls: see profshim/python/calls.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-#include "profshim/python_stack.h"
-
+#include "profshim/python/stack.h"
 #include "python_walk.h"
 
 namespace profshim::python_stack {

@@ -217,18 +217,6 @@ std::vector<KeyRow> capture_keys() {
       boolean_row(
           "capture.with_modules", [](Spec& s) -> bool& { return s.with_modules; },
           "with capture.with_stack: the classes of the nn.Modules whose forward() is on the stack, from the outermost"),
-      boolean_row(
-          "capture.python_calls", [](Spec& s) -> bool& { return s.python_calls; },
-          "record each call of a Python function, a built-in function and an nn.Module in windows of steps and phases"),
-      texts_row(
-          "capture.python_include", "list of patterns",
-          [](Spec& s) -> std::vector<std::string>& { return s.python_include; },
-          "source files whose functions capture.python_calls records, by whole path; empty = all"),
-      texts_row(
-          "capture.python_exclude", "list of patterns",
-          [](Spec& s) -> std::vector<std::string>& { return s.python_exclude; },
-          "source files whose functions capture.python_calls leaves out, such as \"*/site-packages/*\"; calls of "
-          "nn.Modules are always recorded"),
       integer_row(
           "capture.stack_every", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.stack_every; },
           "record a stack at every Nth operator of a thread; 0 = at collectives only"),
@@ -263,6 +251,23 @@ std::vector<KeyRow> capture_keys() {
           "capture.nccl_profiler", [](Spec& s) -> bool& { return s.nccl_profiler; },
           "record algorithm, protocol and channels of NCCL operations, as a profiler plugin of NCCL 2.27 and later, "
           "unless the job has one; on a GPU tested with one rank only"),
+  };
+}
+
+std::vector<KeyRow> python_call_keys() {
+  return {
+      boolean_row(
+          "capture.python_calls", [](Spec& s) -> bool& { return s.python_calls; },
+          "record each call of a Python function, a built-in function and an nn.Module in windows of steps and phases"),
+      texts_row(
+          "capture.python_include", "list of patterns",
+          [](Spec& s) -> std::vector<std::string>& { return s.python_include; },
+          "source files whose functions capture.python_calls records, by whole path; empty = all"),
+      texts_row(
+          "capture.python_exclude", "list of patterns",
+          [](Spec& s) -> std::vector<std::string>& { return s.python_exclude; },
+          "source files whose functions capture.python_calls leaves out, such as \"*/site-packages/*\"; calls of "
+          "nn.Modules are always recorded"),
   };
 }
 
@@ -353,8 +358,8 @@ std::vector<KeyRow> debug_keys() {
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
   for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
-                          left_out_keys, limit_keys, output_keys, summary_keys, merge_keys, finish_keys, check_keys,
-                          system_keys, counter_keys, debug_keys}) {
+                          python_call_keys, left_out_keys, limit_keys, output_keys, summary_keys, merge_keys,
+                          finish_keys, check_keys, system_keys, counter_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
   }

@@ -1,5 +1,4 @@
-#include "profshim/python_calls.h"
-
+#include "profshim/python/calls.h"
 #include "unit/kineto/window_trace_fixture.h"
 
 namespace profshim::test {
