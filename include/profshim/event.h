@@ -229,8 +229,8 @@ struct RpcArgs {
 };
 inline constexpr std::int64_t kNoRpcId = -1;
 
-/// From c10::reportMemoryUsageToProfiler. With kFailed, the allocation failed.
 inline constexpr std::uint64_t kUnknownTotal = ~std::uint64_t{0};
+/// From c10::reportMemoryUsageToProfiler. With kFailed, the allocation failed; then also from CUDA's allocators.
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released

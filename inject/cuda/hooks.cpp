@@ -1,6 +1,6 @@
 // These hooks make steps at cudaProfilerStart, see allocations fail, and record calls while CUPTI is not available.
-// libcudart and libcuda
-// (-Bsymbolic) do not call themselves through these symbols, so no guard against re-entrancy is needed.
+// libcudart and libcuda (-Bsymbolic) do not call themselves through these symbols, so no guard against re-entrancy is
+// needed.
 #include "hooks.h"
 
 #include <atomic>
@@ -140,9 +140,7 @@ constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size wi
 /// `caller`: return address of the hook.
 template <const auto& describe, class... Arguments>
 void after_call(int result, const void* caller, Arguments... arguments) {
-  constexpr bool allocates =
-      static_cast<const void*>(&describe) == &allocation || static_cast<const void*>(&describe) == &pitched_allocation;
-  if constexpr (allocates) {
+  if constexpr (allocates(&describe)) {
     if (__builtin_expect(result != kOutOfMemory, 1)) return;
     CudaCallArgs call = {};
     describe(call, arguments...);
