@@ -20,6 +20,8 @@ run_all() {
   "$python" tests/bench/overhead_share.py "$built/libprofshim.so" "$built/bench/overhead_loop"
   echo "== search_cost"
   "$python" tests/bench/search_cost.py "$built/libprofshim.so"
+  echo "== python_call_cost"
+  "$python" tests/bench/python_call_cost.py "$built/libprofshim.so"
   echo "== torch_cost"
   if "$python" -c 'import torch' 2>/dev/null; then
     "$python" tests/bench/torch_cost.py "$built/libprofshim.so" "$built/tests/bench/libtorch_observer.so"

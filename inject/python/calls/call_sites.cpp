@@ -31,8 +31,9 @@ std::uint64_t hash_of(const Key& key) {
 class Sites {
  public:
   std::uint32_t* find(const Key& key) {
+    const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = hash_of(key);; ++i) {
-      Slot& slot = slots_[i % slots_.size()];
+      Slot& slot = slots_[i & mask];
       if (slot.id == 0) return nullptr;
       if (slot.key == key) return &slot.id;
     }
@@ -48,9 +49,10 @@ class Sites {
     std::uint32_t id;  // 0 = free
   };
   static void place(std::vector<Slot>& slots, const Slot& slot) {
+    const std::size_t mask = slots.size() - 1;
     std::size_t i = hash_of(slot.key);
-    while (slots[i % slots.size()].id != 0) ++i;
-    slots[i % slots.size()] = slot;
+    while (slots[i & mask].id != 0) ++i;
+    slots[i & mask] = slot;
   }
   void grow() {
     std::vector<Slot> larger(slots_.size() * 2);
@@ -60,7 +62,7 @@ class Sites {
     slots_ = std::move(larger);
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(4096);
+  std::vector<Slot> slots_ = std::vector<Slot>(4096);  // a power of two
   std::size_t used_ = 0;
 };
 

@@ -2,11 +2,13 @@
 """Loads one window folder with the reader of torch_tb_profiler, without TensorBoard and without torch.
 
 usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memory CPU] [--stack TEXT] [--shapes]
+       [--modules TREE]
 
 Exit status 0 if the plugin's file pattern and parser take every trace, and find
   --steps, --operators   these steps and names
   --memory               a curve, blocks and operators of that device in the memory view
   --stack                an operator's call stack with that text
+  --modules              this tree in the module view, such as "Sequential_0(Linear_0 Linear_1)"
   --shapes               calls of one operator with different input shapes
 Prints one line per file.
 """
@@ -14,6 +16,10 @@ import argparse
 import os
 import sys
 import tempfile
+
+
+def tree_of(modules):
+    return " ".join(f"{m.name}_{m.id}" + (f"({tree_of(m.children)})" if m.children else "") for m in modules or [])
 
 
 def main():
@@ -25,10 +31,12 @@ def main():
     parser.add_argument("--memory", default="")
     parser.add_argument("--stack", default="")
     parser.add_argument("--shapes", action="store_true")
+    parser.add_argument("--modules", default="")
     options = parser.parse_args()
 
     from torch_tb_profiler import consts
     from torch_tb_profiler.profiler.data import RunProfileData
+    from torch_tb_profiler.profiler.module_op import aggegate_module_view
     from torch_tb_profiler.profiler.run_generator import RunGenerator
 
     problems = []
@@ -69,6 +77,11 @@ def main():
             print(f"  shapes of aten::addmm: {sorted(shapes)}")
             if len(shapes) < 2:
                 problems.append(f"{name}: aten::addmm has {sorted(shapes)}")
+        if options.modules:
+            tree = tree_of(aggegate_module_view(data.tid2tree, data.events))
+            print(f"  modules: {tree}")
+            if tree != options.modules:
+                problems.append(f"{name}: the modules are {tree}")
         if not operators:
             problems.append(f"{name}: no operators found")
     if sorted(ranks) != list(range(options.ranks)):

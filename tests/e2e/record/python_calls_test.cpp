@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
 
+#include "e2e/consumers/readers.h"
 #include "e2e/support/recorded_jobs.h"
 #include "e2e/support/torch_run.h"
 
@@ -260,6 +262,22 @@ TEST(TorchCalls, NumberTheModules) {
                              {"nn.Module: Linear_1", 2},
                              {"nn.Module: Linear_2", 2},
                              {"nn.Module: Linear_3", 2}}));
+}
+
+TEST(TorchCalls, AreReadByTheViewersOfTraces) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const SeenTrace trace = trace_of_modules(scratch);
+  const std::string folder = std::filesystem::path(trace.path).parent_path();
+
+  const Outcome board = ask_reader(
+      "load_with_tb.py",
+      {folder, "1", "--modules", "Sequential_0(Block_0(Linear_0 Linear_1) Dropout_0 Block_1(Linear_2 Linear_3))"});
+  const Outcome hta =
+      ask_reader("load_with_hta.py", {folder, "1", "--operators", "nn.Module: Linear_3,nn.Module: Block_1"});
+
+  EXPECT_EQ(board.ending(), "exit 0") << board.out << board.err;
+  EXPECT_EQ(hta.ending(), "exit 0") << hta.out << hta.err;
 }
 
 // Debian's PyTorch 1.13 is built without Kineto.
