@@ -45,6 +45,8 @@ int open_event(PerfCounter counter, int leader, bool user_only) {
   attributes.size = sizeof attributes;
   attributes.type = kind.type;
   attributes.config = kind.config;
+  // Linux counts the task clock of an event that is opened running from its last clock tick (seen with 6.18).
+  attributes.disabled = leader < 0 ? 1 : 0;
   attributes.exclude_kernel = user_only ? 1 : 0;
   attributes.exclude_hv = 1;
   attributes.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -116,6 +118,9 @@ std::vector<std::string> PerfCounters::open(std::span<const PerfCounter> wanted)
     Open& opened = group.members[group.size++] = {counter, fd};
     ioctl(fd, PERF_EVENT_IOC_ID, &opened.id);
     if (omits_kernel) user_only += (user_only.empty() ? "" : ", ") + name_of(counter);
+  }
+  for (const Group& group : groups_) {
+    if (group.size > 0) ioctl(group.members[0].fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
   }
   if (!user_only.empty()) {
     losses.push_back("the kernel's share is not in " + user_only + ": " + paranoid_level() +

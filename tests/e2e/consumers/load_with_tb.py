@@ -19,7 +19,7 @@ import tempfile
 
 
 def tree_of(modules):
-    return " ".join(f"{m.name}_{m.id}" + (f"({tree_of(m.children)})" if m.children else "") for m in modules or [])
+    return " ".join(m.name + (f"({tree_of(m.children)})" if m.children else "") for m in modules or [])
 
 
 def main():
