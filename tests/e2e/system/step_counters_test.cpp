@@ -112,7 +112,9 @@ TEST(StepCpuTime, IsUnknownWhereStepsAreFoundLater) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "two_optimizers.py"));
+  Job job = torch_job(scratch, Launch::kAlone, "two_optimizers.py");
+  job.environment.emplace_back("PROFSHIM_STEPS", "1-3");  // no search is over by then
+  const Outcome outcome = run(job);
 
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
