@@ -8,11 +8,12 @@
 namespace profshim::python {
 namespace {
 
-template <class Function>
-void find(Function& function, const char* name, const char* newer_name = nullptr) {
+/// `found`: a function or an object.
+template <class Pointer>
+void find(Pointer& found, const char* name, const char* newer_name = nullptr) {
   void* address = dlsym(RTLD_DEFAULT, name);
   if (address == nullptr && newer_name != nullptr) address = dlsym(RTLD_DEFAULT, newer_name);
-  function = reinterpret_cast<Function>(address);
+  found = reinterpret_cast<Pointer>(address);
 }
 
 }  // namespace
@@ -53,8 +54,8 @@ bool find_api() {
   find(found.integer, "PyLong_AsLong");
   find(found.add_reference, "Py_IncRef");
   find(found.drop_reference, "Py_DecRef");
-  found.none = static_cast<Object*>(dlsym(RTLD_DEFAULT, "_Py_NoneStruct"));
-  find(found.import, "PyImport_ImportModule");
+  find(found.none, "_Py_NoneStruct");
+  find(found.from_sys, "PySys_GetObject");
   find(found.call_method, "PyObject_CallMethod", "_PyObject_CallMethod_SizeT");
   find(found.make_function, "PyCFunction_NewEx");
   find(found.own_state, "PyGILState_GetThisThreadState");
@@ -68,10 +69,10 @@ bool find_api() {
   find(found.length, "PySequence_Size");
   find(found.item, "PySequence_GetItem");
   find(found.is_subtype, "PyType_IsSubtype");
-  found.function_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyCFunction_Type"));
-  found.bound_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyCMethod_Type"));
-  found.method_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyMethodDescr_Type"));
-  found.module_type = static_cast<Object*>(dlsym(RTLD_DEFAULT, "PyModule_Type"));
+  find(found.function_type, "PyCFunction_Type");
+  find(found.bound_type, "PyCMethod_Type");
+  find(found.method_type, "PyMethodDescr_Type");
+  find(found.module_type, "PyModule_Type");
   the_api = found;
   return true;
 }

@@ -1,11 +1,10 @@
 // The functions of CPython's C API that phases and capture.python_calls use. Source: Python's C API reference;
-// Include/cpython/{ceval,code, pystate}.h for the names with an underscore or "PyUnstable".
+// Include/cpython/ceval.h, code.h and pystate.h for the names with an underscore or "PyUnstable".
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <utility>
 
 namespace profshim::python {
 
@@ -67,7 +66,7 @@ struct Api {
   // PyCFunction_Type, which only PyCMethod_Type extends; PyMethodDescr_Type.
   Object *function_type = nullptr, *bound_type = nullptr, *method_type = nullptr;
   Object* module_type = nullptr;
-  Object* (*import)(const char* module) = nullptr;
+  Object* (*from_sys)(const char* name) = nullptr;  // borrowed
   Object* (*call_method)(Object*, const char* method, const char* format, ...) = nullptr;
   Object* (*make_function)(MethodDef*, Object* self, Object* module) = nullptr;
 };
@@ -104,7 +103,6 @@ class Owned {
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   Object* get() const { return object_; }
-  Object* release() { return std::exchange(object_, nullptr); }
 
  private:
   Object* object_;

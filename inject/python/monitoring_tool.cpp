@@ -22,11 +22,9 @@ bool MonitoringTool::take_number() {
 }
 
 const char* MonitoringTool::take(std::span<Handler> handlers) {
-  const Owned sys(api().import("sys"));
-  Owned module(sys.get() != nullptr ? api().get_attribute(sys.get(), "monitoring") : nullptr);
-  api().clear_error();
-  if (module.get() == nullptr) return "this Python has no sys.monitoring";
-  monitoring_ = module.release();
+  monitoring_ = api().from_sys("monitoring");
+  if (monitoring_ == nullptr) return "this Python has no sys.monitoring";
+  api().add_reference(monitoring_);
   disable_ = api().get_attribute(monitoring_, "DISABLE");
   missing_ = api().get_attribute(monitoring_, "MISSING");
   const Owned events(api().get_attribute(monitoring_, "events"));

@@ -18,8 +18,6 @@ ProfileFunction function_of(const ThreadState* state) {
   return function;
 }
 
-Object* code_of(const python_stack::Frame& frame) { return reinterpret_cast<Object*>(const_cast<char*>(frame.code)); }
-
 void on_event(int event, Object* callable) {
   python_stack::Frame frames[2];
   const std::size_t count = python_stack::walk(frames, event == kCall ? 2 : 1);

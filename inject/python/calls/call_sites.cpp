@@ -71,7 +71,6 @@ Sites& sites() {
   return *all;
 }
 
-Object* code_of(const Frame& frame) { return reinterpret_cast<Object*>(const_cast<char*>(frame.code)); }
 int line_of(const Frame& frame) { return api().line_of(code_of(frame), static_cast<int>(frame.offset)); }
 
 StringId place_of(const Frame& frame) {

@@ -6,6 +6,10 @@
 
 namespace profshim::python::calls {
 
+inline Object* code_of(const python_stack::Frame& frame) {
+  return reinterpret_cast<Object*>(const_cast<char*>(frame.code));
+}
+
 /// Returns the StringId of the python_calls::CallSite, or python_calls::kLost. `caller`: null for the outermost frame.
 /// The name has the present line of the frame, as in PyTorch: a function that begins has its first, a generator that
 /// goes on the line after its yield.

@@ -45,9 +45,8 @@ bool is_left_out(const std::string& file) {
 
 /// Imports nothing: sys.modules has the module of a function that is called.
 Object* find_module_call() {
-  const Owned sys(api().import("sys"));
-  const Owned modules(sys.get() != nullptr ? api().get_attribute(sys.get(), "modules") : nullptr);
-  Object* const module = modules.get() != nullptr ? api().get_item(modules.get(), "torch.nn.modules.module") : nullptr;
+  Object* const modules = api().from_sys("modules");
+  Object* const module = modules != nullptr ? api().get_item(modules, "torch.nn.modules.module") : nullptr;
   const Owned type(module != nullptr ? api().get_attribute(module, "Module") : nullptr);
   const Owned call(type.get() != nullptr ? api().get_attribute(type.get(), "__call__") : nullptr);
   Object* const code = call.get() != nullptr ? api().get_attribute(call.get(), "__code__") : nullptr;
@@ -80,9 +79,9 @@ const char* prepare_functions() {
   if (python.request_code_extra == nullptr || python.get_code_extra == nullptr || python.set_code_extra == nullptr) {
     return "this Python does not export the functions that mark code objects";
   }
-  if (python.line_of == nullptr || python.length == nullptr || python.item == nullptr || python.is_subtype == nullptr ||
-      python.function_type == nullptr || python.bound_type == nullptr || python.method_type == nullptr ||
-      python.module_type == nullptr) {
+  if (python.line_of == nullptr || python.from_sys == nullptr || python.length == nullptr || python.item == nullptr ||
+      python.is_subtype == nullptr || python.function_type == nullptr || python.bound_type == nullptr ||
+      python.method_type == nullptr || python.module_type == nullptr) {
     return "this Python does not export all functions of its C API";
   }
   spec = session::spec();
@@ -92,11 +91,10 @@ const char* prepare_functions() {
 
 void read_search_path() {
   std::vector<std::string> folders;
-  const Owned sys(api().import("sys"));
-  const Owned path(sys.get() != nullptr ? api().get_attribute(sys.get(), "path") : nullptr);
-  const std::intptr_t count = path.get() != nullptr ? api().length(path.get()) : 0;
+  Object* const path = api().from_sys("path");
+  const std::intptr_t count = path != nullptr ? api().length(path) : 0;
   for (std::intptr_t i = 0; i < count; ++i) {
-    const Owned entry(api().item(path.get(), i));
+    const Owned entry(api().item(path, i));
     const char* const text = entry.get() != nullptr ? api().text(entry.get()) : nullptr;
     if (text == nullptr) continue;
     std::error_code error;

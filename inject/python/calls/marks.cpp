@@ -60,8 +60,7 @@ std::size_t sites_of_stack(std::uint32_t* sites, Innermost innermost) {
   const std::size_t count = python_stack::walk(frames, kMostFrames);
   std::size_t used = 0;
   for (std::size_t i = count; i-- > (innermost == Innermost::kBegins ? 1U : 0U);) {
-    auto* const code = reinterpret_cast<Object*>(const_cast<char*>(frames[i].code));
-    const CodeFunction* const function = of_code(code);
+    const CodeFunction* const function = of_code(code_of(frames[i]));
     if (function == nullptr || function->is_left_out) continue;
     sites[used++] = site_of(*function, frames[i], i + 1 < count ? &frames[i + 1] : nullptr);
   }
