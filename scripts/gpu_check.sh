@@ -63,6 +63,13 @@ profiler_api_shared|gpu|40|steps from cudaProfilerStart and Stop, dynamic cudart
 profiler_api_static|gpu|40|the same with static cudart, seen through callbacks of CUPTI
 no_cupti|gpu|40|without CUPTI: host calls by symbol, and the trace says what is missing
 profile_memory|gpu|60|allocations and releases of device memory, all of them
+memory_page|gpu|60|the page about device memory over time
+failed_allocation|gpu|60|trace and page are on disk before the program learns that an allocation failed
+summary|gpu|60|summary-rank*.json equals the summary of the trace; stacks have the time of their kernels
+phase_kernel|gpu|40|a phase is a run of launches of a kernel
+system_gpu|gpu|40|utilization, memory, clocks and power, by NVML
+host_timing|gpu|40|device_timing = "host": calls alone
+python_calls|torch|90|Python calls beside kernels, those that torch.profiler sees
 cupti_questions|gpu|120|answers of CUPTI itself: flushes, clocks, records, cost
 launch_overhead|gpu|90|4 M empty kernels: bare, idle, recording, after the window
 cost_after_window|gpu|60|cost of a launch after five windows against before the first

@@ -11,6 +11,8 @@
 //     profiler STEPS K    K kernels; cudaProfilerStart before step 2, cudaProfilerStop after step 3
 //     adam STEPS K        four micro-batches of K kernels, then three kernels of an optimizer; no NVTX range
 //     allocations STEPS K K allocations and releases of device memory
+//     exhaust STEPS       an allocation of 64 TiB in step 4, and its error; prints "at_error traces N pages N", the files
+//                         below $GPU_JOB_FOLDER at that time
 //     ahead STEPS K US D  K kernels of US microseconds; the host runs D steps ahead of the device, without end if D = 0
 // Prints
 //   per_step NAME COUNT        NAME: a kernel, or memcpy, memset, graph, allocation, release
@@ -34,6 +36,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -274,6 +277,29 @@ void allocations(long steps, long k) {
   });
 }
 
+long files_that_end(const std::string& ending) {
+  const char* const folder = std::getenv("GPU_JOB_FOLDER");
+  long count = 0;
+  if (folder == nullptr || !std::filesystem::exists(folder)) return 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    count += name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+  }
+  return count;
+}
+
+void exhaust(long steps) {
+  run_steps(steps, [](long step) {
+    run_busy(1000);
+    CHECK(cudaStreamSynchronize(streams[0]));
+    if (step != 4) return;
+    void* block = nullptr;
+    if (cudaMalloc(&block, std::size_t{1} << 46) == cudaSuccess) std::exit(1);
+    std::printf("at_error traces %ld pages %ld\n", files_that_end(".pt.trace.json"), files_that_end(".memory.html"));
+    (void)cudaGetLastError();
+  });
+}
+
 void ahead(long steps, long k, long us, long depth) {
   say("busy_kernel", k);
   std::vector<cudaEvent_t> ends(static_cast<std::size_t>(steps));
@@ -295,6 +321,7 @@ int main(int argc, char** argv) {
   const long c = argc > 5 ? std::atol(argv[5]) : 0;
 #ifndef __CUDACC__
   const long us = mode == "late" || mode == "busy" ? a : b;
+  if (mode == "exhaust") setenv("FAKE_CUDA_OUT_OF_MEMORY_AT", "3", 0);  // set_up() makes two
   setenv("FAKE_CUDA_KERNELS", ("busy_kernel=" + std::to_string(us * 1000)).c_str(), 0);
 #endif
   set_up();
@@ -318,6 +345,8 @@ int main(int argc, char** argv) {
     adam(steps, a);
   } else if (mode == "allocations") {
     allocations(steps, a);
+  } else if (mode == "exhaust") {
+    exhaust(steps);
   } else if (mode == "ahead") {
     ahead(steps, a, b, c);
   } else {

@@ -12,6 +12,9 @@ Options:
   --small            a model of 2 layers of 256 instead of 8 of 2048
   --allocations      prints the allocations and releases of a step: "per_step allocation N", "per_step release N"
   --torch-profile FIRST LAST FILE   torch.profiler records the steps FIRST to LAST into FILE
+  --with-stack       torch.profiler records Python calls, too
+  --exhaust STEP     an allocation of 64 TiB in that step; prints "at_error traces N pages N", the files below
+                     $GPU_JOB_FOLDER at its error
   --init-for-cuda-graphs STEP       an empty session of torch.profiler before that step
   --device cpu       runs without a GPU, to test the options
 
@@ -35,6 +38,8 @@ def arguments():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--allocations", action="store_true")
     parser.add_argument("--torch-profile", nargs=3, metavar=("FIRST", "LAST", "FILE"))
+    parser.add_argument("--with-stack", action="store_true")
+    parser.add_argument("--exhaust", type=int, default=-1, metavar="STEP")
     parser.add_argument("--init-for-cuda-graphs", type=int, default=-1, metavar="STEP")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     return parser.parse_args()
@@ -166,7 +171,8 @@ def empty_profiler_session():
 class TorchProfile:
     """Runs torch.profiler for some steps."""
 
-    def __init__(self, words, on_gpu):
+    def __init__(self, words, on_gpu, with_stack):
+        self.with_stack = with_stack
         self.first, self.last, self.file = (int(words[0]), int(words[1]), words[2]) if words else (-1, -1, "")
         self.activities = [torch.profiler.ProfilerActivity.CPU]
         if on_gpu:
@@ -175,7 +181,7 @@ class TorchProfile:
 
     def before(self, step):
         if step == self.first:
-            self.profiler = torch.profiler.profile(activities=self.activities)
+            self.profiler = torch.profiler.profile(activities=self.activities, with_stack=self.with_stack)
             self.profiler.start()
 
     def run(self, step, work):
@@ -191,8 +197,18 @@ class TorchProfile:
             self.profiler.export_chrome_trace(self.file)
 
 
+def exhaust(device):
+    try:
+        torch.empty(1 << 46, dtype=torch.uint8, device=device.device)
+    except RuntimeError:
+        folder = os.environ.get("GPU_JOB_FOLDER", "")
+        names = [name for _, _, names in os.walk(folder) for name in names]
+        print("at_error traces", sum(name.endswith(".pt.trace.json") for name in names),
+              "pages", sum(name.endswith(".memory.html") for name in names))
+
+
 def run_steps(options, device, step):
-    profile = TorchProfile(options.torch_profile, device.on_gpu)
+    profile = TorchProfile(options.torch_profile, device.on_gpu, options.with_stack)
     least_ns = int(os.environ.get("GPU_JOB_STEP_MS", "0")) * 1_000_000
     blocks = (0, 0)
 
@@ -209,6 +225,8 @@ def run_steps(options, device, step):
         device.push(f"step {n}")
         begin = time.perf_counter_ns()
         profile.run(n, work)
+        if n == options.exhaust:
+            exhaust(device)
         end = time.perf_counter_ns()
         device.pop()
         print("step_ns", n, end - begin)

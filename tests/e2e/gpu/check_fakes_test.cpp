@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kNvidiaSmi[] =
-    "#!/bin/sh\ncase \"$*\" in *--query-gpu*) echo 'Fake GPU, 580.0, 80 GiB' ;; *) echo Fake ;; esac\n";
+    "#!/bin/sh\ncase \"$*\" in *=memory.total*) echo 81920 ;; *--query-gpu*) echo 'Fake GPU, 580.0, 80 GiB' ;; *) echo "
+    "Fake ;; esac\n";
 
 class GpuCheckOnFakes : public NeedsNvtx {
  protected:
@@ -50,11 +51,12 @@ class GpuCheckOnFakes : public NeedsNvtx {
     Job job = shell(text);
     job.preload = false;
     job.limit_seconds = 300;
-    const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
+    const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13"),
+                      nvml = built("tests/fakes/nvml/libnvidia-ml.so.1");
     job.environment = {{"OUT", scratch_ / "out"},
                        {"TMPDIR", scratch_.path()},
                        {"PATH", (scratch_ / "bin") + ":" + std::getenv("PATH")},
-                       {"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
+                       {"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/')) + ":" + nvml.substr(0, nvml.rfind('/'))},
                        {"GPU_CHECK_BUNDLE", scratch_ / "bundle"},
                        {"GPU_CHECK_FIGURES_ONLY", "1"},
                        {"GPU_CHECK_LAUNCHES", "500"},
@@ -93,7 +95,8 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
   const std::string checks =
       "machine recordings shared static two_windows graphs two_windows_graphs driver late busy run_ahead "
       "enable_latency same_result no_visible_device kernel_steps profiler_api_shared profiler_api_static no_cupti "
-      "profile_memory launch_overhead cost_after_window bound_overhead memory";
+      "profile_memory memory_page failed_allocation summary phase_kernel system_gpu host_timing launch_overhead "
+      "cost_after_window bound_overhead memory";
   const Outcome done = check(command(checks));
 
   EXPECT_EQ(done.ending(), "exit 0") << done.out << done.err;
