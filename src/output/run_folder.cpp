@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include "profshim/base/key_hash.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
+#include "profshim/output/manifest.h"
 #include "profshim/trace/writer.h"
 #include "rank_claims.h"
 #include "text_lines.h"
@@ -39,10 +41,11 @@ struct Identity {
 };
 
 std::string to_text(const Identity& identity) {
-  return "profshim run\njob " + identity.job.key + "\nlaunch " + identity.job.launch + "\nname " + identity.run_name +
-         "\nbase " + std::to_string(identity.base_time_ns) + "\nmeeting " + identity.job.meeting + "\ncreator " +
-         to_text(identity.creator) + "\nrank " + std::to_string(identity.rank) + "\nworld " +
-         std::to_string(identity.world_size) + "\nrole " + identity.role + "\n";
+  return "profshim run\njob " + identity.job.key + "\nlaunch " + identity.job.launch + "\nancestors " +
+         identity.job.ancestors + "\nname " + identity.run_name + "\nbase " + std::to_string(identity.base_time_ns) +
+         "\nmeeting " + identity.job.meeting + "\ncreator " + to_text(identity.creator) + "\nrank " +
+         std::to_string(identity.rank) + "\nworld " + std::to_string(identity.world_size) + "\nrole " + identity.role +
+         "\n";
 }
 
 // Ignores a file whose owner is not root, us or the folder's owner: the file sets our base time.
@@ -57,6 +60,7 @@ bool read_identity(const std::string& folder, Identity& identity) {
   }
   identity.job.key = line_after(text, "\njob ");
   identity.job.launch = line_after(text, "\nlaunch ");
+  identity.job.ancestors = line_after(text, "\nancestors ");
   identity.run_name = line_after(text, "\nname ");
   identity.job.meeting = line_after(text, "\nmeeting ");
   identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
@@ -114,14 +118,27 @@ bool is_of_other_group(const Identity& run, const Identity& own, std::int64_t no
   return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || own_start_ns() < run.created_ns;
 }
 
+bool has_word(const std::string& words, const std::string& word) {
+  return (" " + words + " ").find(" " + word + " ") != std::string::npos;
+}
+
 bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
   if (a.key == b.key) return true;
-  const std::string others = " " + b.launch + " ";
   std::istringstream words(a.launch);
   for (std::string word; words >> word;) {
-    if (others.find(" " + word + " ") != std::string::npos) return true;
+    if (has_word(b.launch, word)) return true;
   }
   return false;
+}
+
+/// True for the folder of a program that this process has run.
+bool is_of_program_below(const Identity& run) {
+  return run.world_size <= 1 && has_word(run.job.ancestors, own_process_word());
+}
+
+bool has_windows(const std::string& folder) {
+  const std::vector<Manifest> manifests = read_manifests(folder);
+  return std::any_of(manifests.begin(), manifests.end(), [](const Manifest& one) { return !one.windows.empty(); });
 }
 
 enum class FolderOwner : std::uint8_t {
@@ -150,7 +167,8 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
   }
   Identity found;
   const bool is_known = read_identity(folder, found);
-  const bool is_ours = is_known && (is_our_name || are_of_one_launch(found.job, wanted));
+  const bool is_below = is_known && is_of_program_below(found);
+  const bool is_ours = is_known && (is_our_name || is_below || are_of_one_launch(found.job, wanted));
   // A shell that starts trainers and engines makes each a launch of its own.
   const bool may_meet = is_known && !wanted.meeting.empty() && found.job.meeting == wanted.meeting;
   if ((is_ours || may_meet) && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
@@ -158,12 +176,15 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     identity = found;
     return FolderOwner::kThisJob;
   }
+  // The program has left a manifest at most: the folder is for the job that has run it.
+  const bool is_unused =
+      is_below && life_of(found.creator, found.created_ns, now_ns) == Life::kDead && !has_windows(folder);
   // Jobs of their own that one program starts, such as actors of Ray, may all be of one rank. A short one may have
   // ended before this process came here.
   const bool overlaps = life_of(found.creator, found.created_ns, now_ns) == Life::kAlive ||
                         (!replace && own_start_ns() < found.created_ns);
-  if (is_ours && overlaps) return FolderOwner::kOtherGroup;
-  if (!replace) return FolderOwner::kOtherRun;
+  if (is_ours && overlaps && !is_unused) return FolderOwner::kOtherGroup;
+  if (!replace && !is_unused) return FolderOwner::kOtherRun;
   const std::string owner = recording_into(folder);
   // The live process may be a rank of this job that has just replaced the identity file.
   if (!owner.empty() && !(read_identity(folder, found) && is_joined(folder, found, wanted))) {

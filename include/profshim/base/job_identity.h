@@ -19,11 +19,17 @@ struct JobIdentity {
   /// Words: jobs that have one in common are of one launch. Actors of Ray have keys of their own, and share the session
   /// of their cluster and the process that has started it.
   std::string launch = {};
+  /// Words: the processes that started this one, up to a shell or a service. A program that the job runs, such as a
+  /// check of the GPU, may be recorded before the job itself.
+  std::string ancestors = {};
   /// True if `readable` is equal on all ranks of the launch.
   bool has_common_name = true;
 };
 
 /// `rank`: as the process knows it when its recording begins.
 JobIdentity job_identity(const Rank& rank);
+
+/// This process in `ancestors` of the processes that it starts: "node7/4711/123456".
+std::string own_process_word();
 
 }  // namespace profshim

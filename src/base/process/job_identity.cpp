@@ -127,6 +127,8 @@ JobIdentity job_identity(const Rank& rank) {
   if (job.launch.empty()) job.launch = one_word(job.key);
   // A program may start jobs of one rank, each with an id of its own (MPI without mpirun).
   if (!id.empty()) job.launch += " " + one_word(process_text(launcher.pid));
+  for (const int pid : programs_above())
+    job.ancestors += (job.ancestors.empty() ? "" : " ") + one_word(process_text(pid));
   job.readable = scheduled.empty() ? start_time_text(launcher.pid) + "-" + std::to_string(launcher.pid) : scheduled;
   const bool is_on_one_host = rank.world_size <= 1 || rank.world_size == rank.local_world_size;
   if (!id.empty()) {
@@ -139,5 +141,7 @@ JobIdentity job_identity(const Rank& rank) {
   }
   return job;
 }
+
+std::string own_process_word() { return one_word(process_text(getpid())); }
 
 }  // namespace profshim

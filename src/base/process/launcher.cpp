@@ -14,7 +14,7 @@
 namespace profshim {
 namespace {
 
-constexpr int kMostLevels = 16;
+constexpr std::size_t kMostLevels = 16;
 
 std::string file_of(int pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
 
@@ -74,7 +74,7 @@ bool starts_many_jobs(int pid) {
 /// Skips wrappers such as `sh -c` and `timeout`, which have the rank's variable, too.
 int parent_without(const std::string& variable) {
   int pid = getppid();
-  for (int levels = 0; levels < kMostLevels && pid > 1 && was_given(pid, variable); ++levels) {
+  for (std::size_t levels = 0; levels < kMostLevels && pid > 1 && was_given(pid, variable); ++levels) {
     const int parent = parent_process(pid);
     if (parent <= 1) break;
     pid = parent;
@@ -84,7 +84,7 @@ int parent_without(const std::string& variable) {
 
 int first_of_same_program() {
   int pid = getpid();
-  for (int levels = 0; levels < kMostLevels; ++levels) {
+  for (std::size_t levels = 0; levels < kMostLevels; ++levels) {
     const int parent = parent_process(pid);
     if (parent <= 1 || !is_part_of(pid, parent)) break;
     pid = parent;
@@ -93,6 +93,13 @@ int first_of_same_program() {
 }
 
 }  // namespace
+
+std::vector<int> programs_above() {
+  std::vector<int> found;
+  for (int pid = getppid(); !starts_many_jobs(pid) && found.size() < kMostLevels; pid = parent_process(pid))
+    found.push_back(pid);
+  return found;
+}
 
 Launcher launcher_of(const Rank& rank) {
   const std::string variable = rank_from_environment().source;

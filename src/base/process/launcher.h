@@ -1,6 +1,8 @@
 // The process that started the ranks of a launch.
 #pragma once
 
+#include <vector>
+
 #include "profshim/base/rank.h"
 
 namespace profshim {
@@ -14,5 +16,8 @@ struct Launcher {
 
 /// `rank`: as the process knows it when its recording begins. Reads /proc of the ancestors.
 Launcher launcher_of(const Rank& rank);
+
+/// PIDs of the parent and its parents, up to a shell, a remote login or an init process. Reads /proc.
+std::vector<int> programs_above();
 
 }  // namespace profshim

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "e2e/support/built_programs.h"
+#include "e2e/support/needs_nvtx.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
@@ -91,6 +92,44 @@ TEST(RunFolders, RunsOfMpirunHaveTheirOwn) {
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_EQ(ranks_by_folder(scratch / "profshim"), (std::vector<std::multiset<int>>{{0, 1}, {0, 1}})) << outcome.err;
+}
+
+/// Runs a program with `steps` steps, and becomes one with ten steps.
+Outcome run_program_first(const ScratchFolder& scratch, int steps) {
+  const std::string program = built("tests/gpu/gpu_job_fake"), fakes = built("tests/fakes/cuda13/libcudart.so.13");
+  Job job;
+  job.command = {"python3", "-c",
+                 "import os, subprocess\nprogram = '" + program + "'\nsubprocess.run([program, 'mixed', '" +
+                     std::to_string(steps) + "', '5'], check=True)\nos.execv(program, [program, 'mixed', '10', '5'])"};
+  job.folder = scratch.path();
+  job.environment = {{"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
+                     {"PROFSHIM_FOLDER", scratch / "traces"},
+                     {"PROFSHIM_STEPS", "5-6"},
+                     {"PROFSHIM_SET", "steps.source=nvtx steps.pattern='step *'"}};
+  return run(job);
+}
+
+// Seen with Lightning on a GPU machine: a program that the job ran took the folder, and the job was not recorded.
+TEST(RunFolders, AProgramThatTheJobHasRunBeforeLeavesItTheFolder) {
+  NEEDS_NVTX();
+  const ScratchFolder scratch;
+  const Outcome outcome = run_program_first(scratch, 2);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_EQ(traces[0].steps(), (std::vector<std::int64_t>{5, 6}));
+  EXPECT_EQ(outcome.err.find("another run"), std::string::npos) << outcome.err;
+}
+
+TEST(RunFolders, TracesOfAProgramThatTheJobHasRunStay) {
+  NEEDS_NVTX();
+  const ScratchFolder scratch;
+  const Outcome outcome = run_program_first(scratch, 8);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(read_folder(scratch / "traces").size(), 1u) << outcome.err;
+  EXPECT_EQ(read_folder(scratch / "traces-2").size(), 1u) << outcome.err;
 }
 
 struct Start {

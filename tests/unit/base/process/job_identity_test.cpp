@@ -44,6 +44,26 @@ TEST(JobIdentity, OfAProcessWithoutARankIsItsOwn) {
   EXPECT_TRUE(identity().readable.ends_with("-" + std::to_string(getpid()))) << identity().readable;
 }
 
+TEST(JobIdentity, NamesTheProgramsAboveUpToAShell) {
+  const Environment none(Environment::Values{});
+  const std::string own = own_process_word();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string above = identity().ancestors;
+    _exit(write(ends[1], above.data(), above.size()) == static_cast<ssize_t>(above.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  char text[4096] = {};
+  EXPECT_GT(read(ends[0], text, sizeof text - 1), 0);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+
+  EXPECT_TRUE((std::string(text) + " ").starts_with(own + " ")) << text;
+  EXPECT_EQ(own, text_of(getpid()));
+}
+
 TEST(JobIdentity, OfAForkedChildIsThatOfItsParent) {
   const Environment none(Environment::Values{});
   const std::string own = identity().key;

@@ -1,0 +1,46 @@
+// Run folders of programs that a job has run before its own recording.
+#include <gtest/gtest.h>
+
+#include "profshim/output.h"
+#include "profshim/output/manifest.h"
+#include "run_folder_fixture.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim::output {
+namespace {
+
+using test::end_creator;
+
+RunFolder opened(const std::string& folder, const JobIdentity& job) {
+  NameValues names;
+  names.rank.rank = 0;
+  return open_run(Spec(), folder, names, job, test::kNow);
+}
+
+TEST(RunFolderOfAProgramBelow, IsForTheJobIfItHasNoWindow) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/run";
+  const JobIdentity below = {.key = "child", .launch = "child", .ancestors = "x/1/2 " + own_process_word()};
+  const JobIdentity job = {.key = "job", .launch = "job"};
+
+  EXPECT_EQ(opened(path, below).path, path);
+  EXPECT_EQ(opened(path, job).path, path + "-2") << "the program still runs";
+  end_creator(path + "/.profshim-run", test::kJustNow);
+  EXPECT_EQ(opened(path, job).path, path);
+  EXPECT_EQ(opened(path, {.key = "other", .launch = "other"}).path, "") << "of the job by now";
+}
+
+TEST(RunFolderOfAProgramBelow, KeepsItsWindows) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/run";
+  ASSERT_EQ(opened(path, {.key = "child", .launch = "child", .ancestors = own_process_word()}).path, path);
+  end_creator(path + "/.profshim-run", test::kJustNow);
+  Manifest manifest;
+  manifest.windows.emplace_back();
+  ASSERT_TRUE(write_manifest(path, manifest));
+
+  EXPECT_EQ(opened(path, {.key = "job", .launch = "job"}).path, path + "-2");
+}
+
+}  // namespace
+}  // namespace profshim::output
