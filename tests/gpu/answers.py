@@ -4,7 +4,6 @@
   answers.py stacks TRACE              the export of stacks has the time of the activity that its operators launched
   answers.py phase TRACE NAME KERNEL COUNT   each step has one phase NAME with COUNT kernels KERNEL, and no others
   answers.py counters TRACE MIB        counters of the GPU have possible values; MIB: memory of the GPU
-  answers.py hosted TRACE              calls that launch, no device activity
   answers.py page TRACE                the page about memory says a peak of device memory
   answers.py python TRACE OTHER ROOT   both have the same calls below the function ROOT; OTHER: torch.profiler's
 
@@ -113,12 +112,6 @@ def counters(file, mib):
                 f"{name}: {len(seen)} values" + (f", {min(seen):.6g} to {max(seen):.6g}" if seen else ""))
 
 
-def hosted(file):
-    trace = load(file)
-    launches = [event for event in events_of(trace, "cuda_runtime", "cuda_driver") if "Launch" in event["name"]]
-    finding(launches and not events_of(trace, *DEVICE), f"{len(launches)} launches, no device activity")
-
-
 def page(file):
     with open(beside(file, ".memory.html"), encoding="utf-8") as text:
         html = text.read()
@@ -153,7 +146,7 @@ def python(file, other, root):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("summary", "stacks", "phase", "counters", "hosted", "page", "python"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("summary", "stacks", "phase", "counters", "page", "python"):
         sys.exit(__doc__)
     globals()[sys.argv[1]](*sys.argv[2:])
     sys.exit(failures > 0)
