@@ -110,6 +110,8 @@ std::string manifest_text(const Manifest& m) {
   return json.close_list().close_object().text() + "\n";
 }
 
+bool has_last_file(const Manifest& m) { return m.state == "finished" || m.state.starts_with("recovered"); }
+
 bool write_manifest(const std::string& folder, const Manifest& m, int folder_fd) {
   const std::string text = manifest_text(m);
   AtomicFile file;

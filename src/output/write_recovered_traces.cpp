@@ -82,8 +82,8 @@ void Recovery::load_manifest() {
 
 void Recovery::save_manifest() {
   // A later process that is alive writes the manifest itself.
-  const bool ended = manifest_.state == "finished" || manifest_.state.starts_with("recovered");
-  if (of_later_process_ && !ended && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get())) return;
+  if (of_later_process_ && !has_last_file(manifest_) && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get()))
+    return;
   if (!of_later_process_) {
     manifest_.state = failed_ ? "recovered in part" : "recovered";
     if (!failed_) manifest_.spool.clear();

@@ -40,6 +40,8 @@ struct Manifest {
   std::vector<std::string> problems;
   std::string path;
 };
+/// True if the rank, or `profshim recover` for it, has written its last file.
+bool has_last_file(const Manifest& manifest);
 /// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 is used instead of the path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
 /// Returns all manifest-rank*.json; an unreadable one has the state "unreadable: ...".

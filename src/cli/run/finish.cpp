@@ -35,8 +35,7 @@ std::string run_command(const Spec& spec, const std::string& folder, const Manif
   for (const ManifestWindow& window : windows) {
     for (std::string& file : output::files_of(window)) files.push_back(std::move(file));
   }
-  const std::string status =
-      manifest.state.starts_with("recovered") || manifest.state == "finished" ? manifest.state : "killed";
+  const std::string status = output::has_last_file(manifest) ? manifest.state : "killed";
   output::FinishCommand command;
   const std::string why_not = command.start(spec, folder, manifest, status, files, output::finish_environment(environ));
   if (!why_not.empty()) return "failed: " + why_not;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profshim/base/clock.h"
+#include "profshim/output/ranks_of_host.h"
 #include "session/end_recording.h"
 #include "written_windows.h"
 
@@ -13,6 +14,7 @@ namespace profshim::session {
 namespace {
 
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kOtherRanks_ns = 10 * kSecond_ns;
 
 bool has_trace(const output::ManifestWindow& window) { return !window.file.empty() && window.status == "written"; }
 
@@ -39,6 +41,10 @@ void FinishRunner::at_end(End how, const ending_signals::Blocked& blocked) {
     return s_.spec.finish.after_each_window ? window.awaits_finish : has_trace(window);
   });
   if (!is_wanted) return;
+  if (!s_.spec.finish.ranks.empty() && how != End::kReplaced) {
+    output::RanksOfHost others(s_.folder, s_.manifest);
+    wait_while(kOtherRanks_ns, how, blocked, [&] { return others.some_still_write(); });
+  }
   start("finished");
   if (command_.is_running() && how != End::kReplaced) wait(how, blocked);
 }
@@ -79,23 +85,30 @@ void FinishRunner::note_outcome(const std::string& outcome) {
 }
 
 bool FinishRunner::wait(End how, const ending_signals::Blocked& blocked) {
+  const std::int64_t most_ns = s_.spec.finish.timeout_seconds * kSecond_ns + kSecond_ns;
+  return wait_while(most_ns, how, blocked, [this] {
+    const auto outcome = command_.poll();
+    if (outcome) note_outcome(*outcome);
+    return !outcome;
+  });
+}
+
+template <typename Condition>
+bool FinishRunner::wait_while(std::int64_t most_ns, End how, const ending_signals::Blocked& blocked,
+                              Condition condition) {
   const std::int64_t began = monotonic_ns();
-  const std::int64_t most = s_.spec.finish.timeout_seconds * kSecond_ns + kSecond_ns;
-  for (;;) {
-    if (const auto outcome = command_.poll()) {
-      note_outcome(*outcome);
-      return true;
-    }
+  while (condition()) {
     blocked.look();
     const std::int64_t now = monotonic_ns();
     const bool was_signaled = ending_signals::arrived() != 0;
     const std::int64_t from = was_signaled ? ending_signals::arrived_at_ns() : began;
     const bool is_normal = how == End::kNormal && !was_signaled;
-    if (now - from > (is_normal ? most : std::min(most, exit_ns(s_)))) return false;
+    if (now - from > (is_normal ? most_ns : std::min(most_ns, exit_ns(s_)))) return false;
     s_.progress_count.fetch_add(1, std::memory_order_relaxed);
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
   }
+  return true;
 }
 
 void FinishRunner::write_manifest() { output::write_manifest(s_.folder, s_.manifest); }

@@ -146,12 +146,13 @@ TEST(MemoryPageOfGpus, IsMadeByRecover) {
 
 TEST(MemoryPageOfGpus, BeyondItsMemoryTheCommandIsNamed) {
   const ScratchFolder scratch;
-  const Outcome outcome = run(gpu_job(scratch, "20000", "[limits]\nhost_memory = \"64 MiB\"\n"));
+  const Outcome outcome = run(gpu_job(scratch, "12000", "[limits]\nhost_memory = \"64 MiB\"\n"));
 
   ASSERT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_TRUE(
-      holds(text_of_file(scratch / "traces/manifest-rank0.json"),
-            "\"memory_timeline\": \"failed: its events need more memory than limits.host_memory leaves for it\""));
+  const std::string manifest = text_of_file(scratch / "traces/manifest-rank0.json");
+  EXPECT_TRUE(holds(
+      manifest, "\"memory_timeline\": \"failed: its events need more memory than limits.host_memory leaves for it\""))
+      << manifest;
   EXPECT_TRUE(holds(outcome.err, "run  profshim report --memory ")) << outcome.err;
 }
 

@@ -160,6 +160,30 @@ TEST(Finish, OnlyTheChosenRanksRunIt) {
   EXPECT_EQ(json_member(text_of_file(scratch / "out/manifest-rank1.json"), "finish"), "succeeded");
 }
 
+// Rank 1 begins before rank 0 and ends after it.
+TEST(Finish, AChosenRankWaitsForTheOtherRanksOfItsHost) {
+  const ScratchFolder scratch;
+  const std::string program = built("tests/apps_gpu/memory"), fakes = built("tests/fakes/cuda13/libcudart.so.13");
+  Job job{.command = {"/bin/sh", "-c",
+                      "RANK=1 " + program + " 40000 & until test -e out/manifest-rank1.json; do sleep 0.01; done; " +
+                          "RANK=0 " + program + " 20; wait"}};
+  job.folder = scratch.path();
+  job.environment = {
+      {"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
+      {"WORLD_SIZE", "2"},
+      {"PROFSHIM_RANKS", "all"},
+      {"PROFSHIM_SPEC",
+       scratch.write("spec.toml", record_all_spec("out") +
+                                      "[finish]\nranks = \"0\"\ncommand = 'ls $PROFSHIM_FOLDER/step0/rank*'\n")}};
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const std::string log = log_of(scratch);
+  EXPECT_NE(log.find("/rank0."), std::string::npos) << log;
+  EXPECT_NE(log.find("/rank1."), std::string::npos) << log << outcome.err;
+}
+
 // The job looks for children of its own: the command is none.
 TEST(Finish, TheJobDoesNotSeeTheCommandAsItsChild) {
   const ScratchFolder scratch;
