@@ -13,7 +13,6 @@ most_function_lines=60
 tables() {
   cat <<'LIST'
 include/profshim/hooks/mpi.def
-src/trace/schema.h
 tests/apps/mpi/every_call/one_sided.c
 tests/apps/mpi/every_call/point_to_point.c
 tests/apps_nccl/every_call.c
