@@ -33,7 +33,9 @@ TEST_P(WrittenSummary, OfAnMpiJobEqualsThatOfItsTrace) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, WrittenSummary, testing::Values("allreduce_loop"));
+INSTANTIATE_TEST_SUITE_P(Jobs, WrittenSummary,
+                         testing::Values("allreduce_loop", "ring_isend", "every_call", "many_operations", "polling",
+                                         "persistent", "threads_multiple"));
 
 // All other tests with simulated GPUs compare the summaries, too: see run_gpu().
 TEST(WrittenSummaryOfGpus, HasKernelsCollectivesAndSteps) {

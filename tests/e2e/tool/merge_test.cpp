@@ -113,10 +113,20 @@ TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
   for (const auto& [last, arrows] : from) EXPECT_EQ(arrows, 3) << last->name;
 }
 
+double median_us(std::vector<const SeenEvent*> calls) {
+  const auto middle = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 2);
+  std::nth_element(calls.begin(), middle, calls.end(),
+                   [](const SeenEvent* a, const SeenEvent* b) { return a->duration_ns < b->duration_ns; });
+  return static_cast<double>((*middle)->duration_ns) / 1e3;
+}
+
 TEST(Merge, AlignsShiftedClocks) {
   const ScratchFolder scratch;
   const auto paths = record(scratch, 2, {built("tests/apps/openmpi/allreduce_loop"), "2000"});
   ASSERT_EQ(paths.size(), 2u);
+  // On a busy machine, a rank leaves a collective late more often.
+  const SeenTrace first = read_seen(paths[0]);
+  const double most_us = std::max(20.0, median_us(first.calls("MPI_Allreduce")));
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> offset(-1e6, 1e6), drift(-50, 50);
   constexpr int kTrials = 40;
@@ -129,7 +139,7 @@ TEST(Merge, AlignsShiftedClocks) {
 
     const Placed second = placed(all, 1, shift);
     EXPECT_EQ(second.clock, "collectives");
-    EXPECT_LT(std::fabs(second.mistake_us), 20) << offset_us << " " << drift_ppm;
+    EXPECT_LT(std::fabs(second.mistake_us), most_us) << offset_us << " " << drift_ppm;
     within_bound += std::fabs(second.mistake_us) <= second.error_us;
   }
   EXPECT_GE(within_bound, kTrials * 99 / 100);
