@@ -135,6 +135,7 @@ RecordingInfo recording_of(std::string_view json) {
     if (path == schema::ours::steps::kFirstMarkerPath) set_text(value, info.first_step_marker);
     if (path == schema::ours::kComplete) set_flag(value, info.complete);
     if (path == schema::ours::kTruncated) set_flag(value, info.truncated);
+    if (path == schema::ours::kNodeRank) set_small(value, 0, info.node_rank);
     if (path == schema::ours::kRecovered) set_flag(value, info.recovered);
     cpu.leaf(path, value);
     if (is_problem(path) && value.kind == Kind::kString) info.problems.emplace_back(value.text);

@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   double read = 1e9, summary = 1e9;
   for (int i = 0; i < 3; ++i) {
     read = std::min(read, seconds_of([&] { read_trace(file, {}); }));
-    summary = std::min(summary, seconds_of([&] { key_averages({file}, false); }));
+    summary = std::min(summary, seconds_of([&] { key_averages({file}, {}); }));
   }
   const double json = python_seconds("/usr/bin/python3", "import json; t=time.time(); json.load(open('" + file + "'))");
   const double hta = python_seconds(PROFSHIM_BUILD_DIR "/venv-consumers/bin/python",

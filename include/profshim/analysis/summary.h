@@ -8,11 +8,18 @@
 
 namespace profshim {
 
+/// Traces that share rows.
+enum class KeyGrouping {
+  kRank,  // as in PyTorch: its nodes are ranks
+  kNode,
+  kAll,
+};
+
 /// Sums over all events of one name, node and side (host or device).
 struct KeyRow {
   std::string name;
   std::string input_shapes;  // "[[2, 3], []]"; "" unless grouped by shapes
-  int node_id = -1;          // -1 = unknown, or only one trace
+  int node_id = -1;          // by KeyGrouping, the rank or the number of the node; -1 = unknown, or only one
   bool on_device = false;
   bool annotation = false;    // a user's range
   bool asynchronous = false;  // occupies no thread: no self time
@@ -36,9 +43,16 @@ struct DeviceUse {
   double exposed_us = 0;        // while only collective kernels ran
 };
 
+struct KeyNode {
+  int id = -1;
+  std::string host;
+  std::vector<int> ranks;
+};
+
 struct KeyTable {
   std::vector<KeyRow> rows;  // in the order of their first events
   std::vector<DeviceUse> devices;
+  std::vector<KeyNode> nodes;  // with KeyGrouping::kNode
   bool memory = false;
   std::uint64_t dropped_events = 0;
   bool drops_known = true;             // false if a trace is Kineto's, which does not count drops
@@ -47,9 +61,15 @@ struct KeyTable {
   std::vector<std::string> warnings;
 };
 
-/// With several files, each rank has its own rows. Throws std::runtime_error if a file is not a trace or has no events,
-/// and without `several_runs` if the traces are not of one job.
-KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes, bool several_runs = false);
+struct KeyChoice {
+  bool by_shapes = false;
+  bool several_runs = false;
+  KeyGrouping grouping = KeyGrouping::kRank;
+};
+
+/// Throws std::runtime_error if a file is not a trace or has no events, without `several_runs` if the traces are not of
+/// one job, and with KeyGrouping::kNode if a trace names neither its node nor its host.
+KeyTable key_averages(const std::vector<std::string>& paths, const KeyChoice& choice);
 
 struct TableStyle {
   std::string sort_by;          // one of sort_keys(); "" = by first event

@@ -19,6 +19,7 @@ struct RecordedCpu {
 struct RecordingInfo {
   std::string run_name, command, spec_hash, role;
   std::string steps_source, first_step_marker;
+  int node_rank = -1;
   std::optional<std::int64_t> window;
   std::string phase;  // the window is an occurrence of this phase; "" = a window of steps
   std::int64_t occurrence = 0, first_tick = 0;

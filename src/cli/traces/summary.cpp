@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
+#include "profshim/analysis.h"
 #include "profshim/analysis/views.h"
 #include "profshim/base/nearest.h"
 #include "profshim/base/printable.h"
@@ -22,7 +23,9 @@ struct Options {
   std::vector<std::string> paths;
   TableStyle style;
   ViewChoice views;
-  bool table = false, by_shapes = false, json = false, csv = false;
+  KeyChoice keys;
+  std::string group_by;
+  bool table = false, json = false, csv = false;
   bool any_view() const { return views.kernels || views.steps || views.comms || views.mpi || views.phases; }
 };
 
@@ -30,7 +33,10 @@ void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
 }
 
-std::string over_ranks(const std::vector<DeviceUse>& devices, double DeviceUse::*value, const std::string& unit) {
+/// Returns the sum, with the least and the most of one rank or node.
+std::string over_nodes(const KeyTable& table, double DeviceUse::*value, const std::string& unit) {
+  const std::vector<DeviceUse>& devices = table.devices;
+  const char* const where = table.nodes.empty() ? " on rank " : " on node ";
   double sum = 0;
   for (const DeviceUse& use : devices) sum += use.*value;
   const std::string text = format_time(sum, unit);
@@ -38,7 +44,7 @@ std::string over_ranks(const std::vector<DeviceUse>& devices, double DeviceUse::
   const auto [least, most] = std::minmax_element(
       devices.begin(), devices.end(), [=](const DeviceUse& a, const DeviceUse& b) { return a.*value < b.*value; });
   const auto one = [&](const DeviceUse& use) {
-    return format_time(use.*value, unit) + " on rank " + std::to_string(use.node_id);
+    return format_time(use.*value, unit) + where + std::to_string(use.node_id);
   };
   return text + " (" + one(*least) + " to " + one(*most) + ")";
 }
@@ -50,13 +56,15 @@ std::string drops_text(const KeyTable& table) {
 
 void print_table(const KeyTable& table, const TableStyle& style, std::size_t files) {
   std::fputs(table_text(table, style).c_str(), stdout);
+  for (const KeyNode& node : table.nodes) {
+    std::printf("Node %d: %s, %s\n", node.id, printable(node.host).c_str(), ranks_text(node.ranks).c_str());
+  }
   const std::string& unit = style.time_unit;
   const bool any = std::any_of(table.devices.begin(), table.devices.end(), [](const DeviceUse& u) { return u.any; });
   const bool collectives = std::any_of(table.devices.begin(), table.devices.end(),
                                        [](const DeviceUse& u) { return u.communication_us > 0; });
-  const std::string busy = any ? over_ranks(table.devices, &DeviceUse::busy_us, unit) : "no device activity";
-  const std::string exposed =
-      collectives ? over_ranks(table.devices, &DeviceUse::exposed_us, unit) : "no collective kernels";
+  const std::string busy = any ? over_nodes(table, &DeviceUse::busy_us, unit) : "no device activity";
+  const std::string exposed = collectives ? over_nodes(table, &DeviceUse::exposed_us, unit) : "no collective kernels";
   std::printf("Device busy (union): %s\n", busy.c_str());
   std::printf("Exposed communication: %s\n", exposed.c_str());
   std::printf("Dropped events: %s\n", drops_text(table).c_str());
@@ -72,7 +80,7 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
 
 KeyTable read_key_averages(Options& options, const std::vector<std::string>& files) {
   TableStyle& style = options.style;
-  KeyTable table = key_averages(files, options.by_shapes, options.views.several_runs);
+  KeyTable table = key_averages(files, options.keys);
   print_warnings(table.warnings);
   if (style.sort_by.empty()) style.sort_by = default_sort_key(table);
   if (style.sort_by == "none") style.sort_by.clear();
@@ -181,12 +189,21 @@ bool is_valid_order(const std::string& sort_by) {
   return false;
 }
 
+bool choose_grouping(Options& options) {
+  if (options.group_by == "node") options.keys.grouping = KeyGrouping::kNode;
+  if (options.group_by == "all") options.keys.grouping = KeyGrouping::kAll;
+  if (options.group_by.empty() || options.table || !options.any_view()) return true;
+  std::fputs("profshim summary: --group-by is for the table: add --table\n", stderr);
+  return false;
+}
+
 int run(int argc, char** argv) {
   Options options;
   Arguments arguments(
       "summary",
       "Sums up traces of profshim or torch.profiler by name, as PyTorch's key_averages().table(). With several\n"
-      "ranks, each rank has its own rows (column Node ID). Each group of processes of a launch has a summary of\n"
+      "ranks, each rank has its own rows (column Node ID; see --group-by). Each group of processes of a launch has a "
+      "summary of\n"
       "its own. The time of a kernel counts in the row of the operator that launched it and in that of the kernel.");
   arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
   arguments.add("--table", options.table, "Print the table of key_averages() (default)");
@@ -209,7 +226,11 @@ int run(int argc, char** argv) {
   arguments.add("--header", options.style.header, "Print this line above the table");
   arguments.add("--top-level", options.style.top_level_only, "Show only events that are not nested in others");
   arguments.add("--time-unit", options.style.time_unit, "Unit for all times: s, ms or us").one_of({"s", "ms", "us"});
-  arguments.add("--group-by-shapes", options.by_shapes,
+  arguments
+      .add("--group-by", options.group_by,
+           "Rows of the table for each rank (default), each node (host), or all ranks together")
+      .one_of({"rank", "node", "all"});
+  arguments.add("--group-by-shapes", options.keys.by_shapes,
                 "Separate rows for different input shapes (needs capture.record_shapes = true)");
   arguments.add("--several-runs", options.views.several_runs,
                 "Add up traces of different runs, which is an error else");
@@ -222,7 +243,8 @@ int run(int argc, char** argv) {
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
   TableStyle& style = options.style;
-  if (!is_valid_order(style.sort_by)) return kFailure;
+  options.keys.several_runs = options.views.several_runs;
+  if (!is_valid_order(style.sort_by) || !choose_grouping(options)) return kFailure;
   if (!arguments.given("--row-limit") && !options.json && !options.csv) style.row_limit = kRowLimit;
 
   std::vector<std::string> files;

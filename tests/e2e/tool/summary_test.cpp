@@ -57,6 +57,31 @@ TEST(Summary, CountsTheCallsOfEachRankOfAnMpiJob) {
   }
 }
 
+TEST(Summary, AddsUpTheRanksOfANodeOrOfTheJob) {
+  const ScratchFolder scratch;
+  Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps/openmpi/allreduce_loop")});
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  ASSERT_EQ(run(job).ending(), "exit 0");
+  const std::string folder = scratch / "traces";
+  std::map<std::string, int> sums;
+  for (const auto& [rank, functions] : calls_of(profshim({"summary", "--json", folder}).out)) {
+    for (const auto& [function, count] : functions) sums[function] += count;
+  }
+  ASSERT_FALSE(sums.empty());
+
+  const std::string by_node = profshim({"summary", "--json", "--group-by", "node", folder}).out,
+                    of_all = profshim({"summary", "--json", "--group-by", "all", folder}).out;
+  const Outcome text = profshim({"summary", "--group-by", "node", folder}),
+                views = profshim({"summary", "--mpi", "--group-by", "node", folder});
+
+  EXPECT_EQ(calls_of(by_node), (std::map<int, std::map<std::string, int>>{{0, sums}}));
+  EXPECT_NE(by_node.find("\"ranks\": [0, 1, 2, 3]"), std::string::npos) << by_node;
+  EXPECT_EQ(calls_of(of_all), (std::map<int, std::map<std::string, int>>{{-1, sums}}));
+  EXPECT_NE(text.out.find(", ranks 0-3\n"), std::string::npos) << text.out;
+  EXPECT_EQ(views.ending(), "exit 2");
+  EXPECT_EQ(views.err, "profshim summary: --group-by is for the table: add --table\n");
+}
+
 TEST(Summary, ShowsDeviceUseBelowTheTable) {
   const Outcome outcome = profshim({"summary", PROFSHIM_SOURCE_DIR "/tests/golden/gpu/rank1.5.pt.trace.json",
                                     "--time-unit", "us", "--row-limit", "3", "--sort-by", "cuda_time_total"});

@@ -42,6 +42,12 @@ void KeyAverages::add(const Timeline& timeline, int node_id) {
 
 KeyTable KeyAverages::finish() {
   table_.rows = rows_.finish();
+  table_.nodes = nodes_.finish();
+  if (!table_.nodes.empty()) {
+    for (KeyRow& row : table_.rows) row.node_id = table_.nodes[static_cast<std::size_t>(row.node_id)].id;
+    for (DeviceUse& use : table_.devices) use.node_id = table_.nodes[static_cast<std::size_t>(use.node_id)].id;
+    std::sort(table_.nodes.begin(), table_.nodes.end(), [](const KeyNode& a, const KeyNode& b) { return a.id < b.id; });
+  }
   std::sort(table_.devices.begin(), table_.devices.end(),
             [](const DeviceUse& a, const DeviceUse& b) { return a.node_id < b.node_id; });
   return std::move(table_);
@@ -51,15 +57,20 @@ KeyTable KeyAverages::finish() {
 
 namespace profshim {
 
-KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes, bool several_runs) {
+KeyTable key_averages(const std::vector<std::string>& paths, const KeyChoice& choice) {
   using namespace analysis_detail;
-  KeyAverages averages(group_by_shapes);
+  KeyAverages averages(choice.by_shapes);
   OneJob job;
   for (const std::string& path : paths) {
-    const std::vector<Timeline> timelines = load_timelines(path, {.input_dims = group_by_shapes});
+    const std::vector<Timeline> timelines = load_timelines(path, {.input_dims = choice.by_shapes});
     for (const Timeline& timeline : timelines) {
-      if (!several_runs) job.add(timeline);
-      averages.add(timeline, paths.size() > 1 || timelines.size() > 1 ? timeline.rank : -1);
+      if (!choice.several_runs) job.add(timeline);
+      const bool has_nodes = choice.grouping == KeyGrouping::kRank && (paths.size() > 1 || timelines.size() > 1);
+      if (choice.grouping == KeyGrouping::kNode) {
+        averages.add_by_node(timeline);
+      } else {
+        averages.add(timeline, has_nodes ? timeline.rank : -1);
+      }
     }
   }
   return averages.finish();

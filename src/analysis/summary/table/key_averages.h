@@ -16,6 +16,7 @@
 
 #include "analysis/model/timeline.h"
 #include "key_rows.h"
+#include "node_numbers.h"
 #include "profshim/analysis/summary.h"
 
 namespace profshim::analysis_detail {
@@ -25,6 +26,8 @@ class KeyAverages {
   explicit KeyAverages(bool group_by_shapes) : group_by_shapes_(group_by_shapes) {}
 
   void add(const Timeline& timeline, int node_id);
+  /// Adds to the rows of the timeline's node. Throws std::runtime_error if it is unknown.
+  void add_by_node(const Timeline& timeline) { add(timeline, nodes_.number_of(timeline)); }
   KeyTable finish();
 
  private:
@@ -33,6 +36,7 @@ class KeyAverages {
   bool group_by_shapes_;
   std::uint64_t files_ = 0;
   KeyRows rows_;
+  NodeNumbers nodes_;
   KeyTable table_;
 };
 

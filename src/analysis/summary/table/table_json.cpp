@@ -41,7 +41,15 @@ std::string table_json(const KeyTable& table, const TableStyle& style, const std
     number("exposed_communication_us", use.exposed_us);
     json.close_object();
   }
-  json.close_list().line(1).key("dropped_events");
+  json.close_list();
+  if (!table.nodes.empty()) {
+    json.line(1).key("nodes").open_list();
+    for (const KeyNode& node : table.nodes) {
+      json.open_object().member("node_id", node.id).member("host", node.host).list("ranks", node.ranks).close_object();
+    }
+    json.close_list();
+  }
+  json.line(1).key("dropped_events");
   table.drops_known ? json.value(table.dropped_events) : json.null();
   json.member("incomplete_files", table.incomplete_files).member("truncated", table.truncated);
   json.list("warnings", table.warnings).line(1).key("rows").open_list();

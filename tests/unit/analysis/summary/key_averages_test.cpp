@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/summary/cell_text.h"
+#include "profshim/analysis.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim::analysis_detail {
@@ -268,6 +269,61 @@ TEST(KeyAverages, MemoryIsThatOfTheIntervalLessThatOfTheChildren) {
   EXPECT_EQ(row_of(table, "inner").device_bytes, 4096);
   EXPECT_EQ(row_of(table, "[memory]").calls, 2u);
   EXPECT_EQ(row_of(table, "[memory]").self_cpu_bytes, -15);
+}
+
+struct RankOf {
+  int rank;
+  std::string host;
+  int node_rank = -1;
+};
+
+/// A trace of one operator of 10 us; profshim's own if it has a node rank.
+Timeline trace_of(const RankOf& of) {
+  const std::string ours =
+      of.node_rank < 0 ? ""
+                       : "\"profshim\": {\"version\": \"1\", \"node_rank\": " + std::to_string(of.node_rank) + "}, ";
+  return load_timeline_bytes("{\"schemaVersion\": 1, " + ours + "\"host_name\": \"" + of.host +
+                                 "\", \"distributedInfo\": {\"rank\": " + std::to_string(of.rank) +
+                                 ", \"world_size\": 8}, \"traceEvents\": [" + event("cpu_op", "aten::mm", 0, 10) + "]}",
+                             "trace" + std::to_string(of.rank));
+}
+
+std::vector<std::string> nodes_of(const std::vector<RankOf>& ranks) {
+  KeyAverages averages(false);
+  for (const RankOf& rank : ranks) averages.add_by_node(trace_of(rank));
+  const KeyTable table = averages.finish();
+  std::vector<std::string> texts;
+  for (const KeyNode& node : table.nodes) {
+    std::uint64_t calls = 0;
+    for (const KeyRow& row : table.rows) calls += row.node_id == node.id ? row.calls : 0;
+    texts.push_back(std::to_string(node.id) + " " + node.host + ": " + rank_list(node.ranks) + ", " +
+                    std::to_string(calls) + " calls");
+  }
+  return texts;
+}
+
+TEST(KeyAverages, NodesHaveTheirNodeRank) {
+  EXPECT_EQ(nodes_of({{3, "b", 1}, {0, "a", 0}, {1, "a", 0}, {1, "a", 0}}),
+            (std::vector<std::string>{"0 a: 0-1, 3 calls", "1 b: 3, 1 calls"}));
+}
+
+TEST(KeyAverages, TwoNodesOfOneHostAreApart) {
+  EXPECT_EQ(nodes_of({{0, "a", 0}, {1, "a", 1}}), (std::vector<std::string>{"0 a: 0, 1 calls", "1 a: 1, 1 calls"}));
+}
+
+TEST(KeyAverages, HostsAreNumberedByTheirRanks) {
+  EXPECT_EQ(nodes_of({{3, "a"}, {2, "a"}, {0, "b"}, {1, "b"}}),
+            (std::vector<std::string>{"0 b: 0-1, 2 calls", "1 a: 2-3, 2 calls"}));
+}
+
+TEST(KeyAverages, HostsTakeTheNumbersThatNodeRanksLeave) {
+  EXPECT_EQ(nodes_of({{0, "a"}, {1, "b", 0}, {2, "c"}}),
+            (std::vector<std::string>{"0 b: 1, 1 calls", "1 a: 0, 1 calls", "2 c: 2, 1 calls"}));
+}
+
+TEST(KeyAverages, ATraceWithoutItsHostHasNoNode) {
+  KeyAverages averages(false);
+  EXPECT_THROW(averages.add_by_node(trace_of({0, ""})), std::runtime_error);
 }
 
 TEST(KeyAverages, RowsCanBeDividedByShapes) {
