@@ -37,6 +37,7 @@ enum class HookId : std::uint16_t {
   kPythonCall,    // only in the writer: a call as one event. Event::name: its python_calls::CallSite; args: python_call
   kContinuation,  // extends the thread's previous event (MPI_Sendrecv: the receive)
   kPhaseRange,    // a range of a [[phase]] that no API of the job shows; args: phase
+  kPhaseCounter,  // counter of a range of a [[phase]], with its end; args: phase_counter
   kSystemSample,  // value of a counter of [system] (instant); RunHeader::tid is spool::kSystemTid. args: system
   kNcclTask,      // NCCL launches an operation (instant, on any thread); args: nccl_task
   // From CUPTI, up to kCudaMemory; RunHeader::tid is spool::kDeviceTid. args: gpu, except for kCudaApi.
@@ -265,6 +266,16 @@ struct PhaseArgs {
 };
 static_assert(sizeof(PhaseArgs) == 40);
 
+/// What one of counters.perf counted in a range of phases.
+struct PhaseCounterArgs {
+  std::uint64_t value;
+  std::uint64_t enabled_ns, ran_ns;  // see PerfReading
+  std::uint32_t phases;              // as PhaseArgs
+  std::uint8_t counter;              // PerfCounter
+  std::uint8_t reserved[11];
+};
+static_assert(sizeof(PhaseCounterArgs) == 40);
+
 struct StepArgs {
   std::int64_t index;   // 0, 1, ... over the run
   std::int64_t number;  // from the marker's name, or kNoStepNumber
@@ -333,6 +344,7 @@ struct alignas(64) Event {
     StepArgs step;
     SystemArgs system;
     PhaseArgs phase;
+    PhaseCounterArgs phase_counter;
     TorchArgs torch;
     RpcArgs rpc;
     MemoryArgs memory;

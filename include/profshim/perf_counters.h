@@ -53,6 +53,8 @@ struct PerfReading {
   std::uint64_t enabled_ns = 0,
                 ran_ns = 0;  // of the hardware counters; ran < enabled: others used the processor's, too
   bool knows(std::size_t counter) const { return (known >> counter & 1) != 0; }
+  /// Returns what was counted after `earlier`; nothing if a time went back, as in a damaged spool.
+  PerfReading since(const PerfReading& earlier) const;
 };
 
 /// The counters of the thread that opens them. Call all functions on that thread.

@@ -44,6 +44,8 @@ void set_mode(std::uint32_t set, std::uint32_t clear);
 
 /// Registers a function that each thread calls with its name when it records for the first time. One function.
 void watch_threads(void (*function)(const char* name));
+/// Registers a function that each recording thread calls when it ends. `at`: end of its open phases. One function.
+void watch_thread_ends(void (*function)(spool::Thread& thread, Ticks at));
 
 /// Call in a forked child: sets mode() to 0.
 void abandon_in_child();

@@ -110,6 +110,9 @@ constexpr bool makes_phase(std::uint64_t phases) { return (phases & 0xffffffff) 
 /// afterwards.
 void phases_begin(std::uint64_t phases, Ticks at);
 void phases_end(std::uint64_t phases, Ticks at);
+/// Call when a range of phases that go on gives way on its thread, and when it goes on there.
+void phases_pause(std::uint64_t phases, Ticks at);
+void phases_resume(std::uint64_t phases, Ticks at);
 /// If true, call epoch_boundary() when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);

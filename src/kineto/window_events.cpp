@@ -141,6 +141,10 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
   if (thread.name.empty()) thread.name.assign(run.header->name, strnlen(run.header->name, sizeof run.header->name));
   for (const Event& e : std::span(run.events, run.count)) {
     if ((e.flags & kPhase) != 0 && e.begin < until && e.end > begin) phases.add(run.header->tid, e);
+    if (e.hook == HookId::kPhaseCounter) {
+      if (e.begin >= begin && e.end <= until) phases.add_counter(run.header->tid, e);
+      continue;
+    }
     if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation || is_unwanted(e)) continue;
     if (e.hook == HookId::kNcclTask) {
       nccl_tasks.add(e);

@@ -46,19 +46,8 @@ std::optional<std::int64_t> WindowSteps::cpu_ns(std::size_t i) const {
 }
 
 PerfReading WindowSteps::counted(std::size_t i) const {
-  PerfReading grown;
-  if (i + 1 >= counters_.size() || !ends_at_mark(i)) return grown;
-  const PerfReading &from = counters_[i], &to = counters_[i + 1];
-  // In a damaged spool, counters may go back.
-  if (to.enabled_ns < from.enabled_ns || to.ran_ns < from.ran_ns) return grown;
-  grown.enabled_ns = to.enabled_ns - from.enabled_ns;
-  grown.ran_ns = to.ran_ns - from.ran_ns;
-  for (std::size_t n = 0; n < kPerfCounters; ++n) {
-    if (!from.knows(n) || !to.knows(n) || to.values[n] < from.values[n]) continue;
-    grown.values[n] = to.values[n] - from.values[n];
-    grown.known |= std::uint64_t{1} << n;
-  }
-  return grown;
+  if (i + 1 >= counters_.size() || !ends_at_mark(i)) return {};
+  return counters_[i + 1].since(counters_[i]);
 }
 
 const std::int64_t* WindowSteps::number_at(Ticks t) const {

@@ -85,6 +85,19 @@ std::string reason_of(int error, const std::string& beside) {
 
 }  // namespace
 
+PerfReading PerfReading::since(const PerfReading& earlier) const {
+  PerfReading grown;
+  if (enabled_ns < earlier.enabled_ns || ran_ns < earlier.ran_ns) return grown;
+  grown.enabled_ns = enabled_ns - earlier.enabled_ns;
+  grown.ran_ns = ran_ns - earlier.ran_ns;
+  for (std::size_t n = 0; n < kPerfCounters; ++n) {
+    if (!earlier.knows(n) || !knows(n) || values[n] < earlier.values[n]) continue;
+    grown.values[n] = values[n] - earlier.values[n];
+    grown.known |= std::uint64_t{1} << n;
+  }
+  return grown;
+}
+
 // The job may have closed the descriptor, and a file of its own may have the number.
 bool PerfCounters::Open::is_ours() const {
   std::uint64_t now = 0;

@@ -27,6 +27,7 @@ constinit std::atomic<std::uint32_t> blocks_used{0};  // blocks from this index 
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
 constinit std::atomic<void (*)(const char*)> thread_watcher{nullptr};
+constinit std::atomic<void (*)(Thread&, Ticks)> end_watcher{nullptr};
 
 Thread* claim_block(std::int32_t tid, const char* name) {
   if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
@@ -72,12 +73,12 @@ Thread* claim_block(std::int32_t tid, const char* name) {
 namespace {
 
 /// The end of a phase is always seen: here its thread ends.
-void end_open_phases(Thread& t) {
+void end_open_phases(Thread& t, Ticks now) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     Event& call = t.open[i];
     if (call.begin == 0 || (call.flags & kPhase) == 0) continue;
     if (call.hook != HookId::kPhaseRange || call.phase.is_life == 0) call.flags |= kUnfinished;
-    end(t, call);
+    end_at(t, call, now);
   }
 }
 
@@ -87,7 +88,9 @@ void on_thread_end(void* block) {
   auto* const t = static_cast<Thread*>(block);
   if (detail::this_thread != t || detail::mode.load(std::memory_order_relaxed) == 0) return;
   detail::this_thread = nullptr;
-  end_open_phases(*t);
+  const Ticks now = ticks();
+  end_open_phases(*t, now);
+  if (void (*const watcher)(Thread&, Ticks) = end_watcher.load(std::memory_order_acquire)) watcher(*t, now);
   leave_rest(*t);
   for (Event& call : t->open) call.begin = 0;
   t->open_calls = 0;
@@ -122,6 +125,7 @@ void count_threadless() {
 }  // namespace detail
 
 void watch_threads(void (*function)(const char* name)) { thread_watcher.store(function, std::memory_order_release); }
+void watch_thread_ends(void (*function)(Thread&, Ticks)) { end_watcher.store(function, std::memory_order_release); }
 
 Thread* device_block() { return claim_block(spool::kDeviceTid, "device"); }
 Thread* system_block() { return claim_block(spool::kSystemTid, "system"); }

@@ -152,6 +152,9 @@ void* run_collector(void* argument) {
   prctl(PR_SET_NAME, "profshim-coll");
   s.collector_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
   Collector collector(s);
+  // The kernel takes 13 ms for the first counter of a machine, 10 us for a later one: no step or phase waits for it.
+  PerfCounters first;
+  if (!s.spec.counters.perf.empty()) first.open(s.spec.counters.perf);
   std::unique_lock lock(s.mutex);
   while (!s.stop) {
     lock.unlock();

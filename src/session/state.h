@@ -23,6 +23,7 @@
 #include "profshim/window.h"
 #include "session/failed_allocation.h"
 #include "session/phases/kernel_runs.h"
+#include "session/phases/phase_counters.h"
 #include "session/phases/phase_windows.h"
 #include "session/phases/phases.h"
 #include "session/steps/kernel_names.h"
@@ -98,11 +99,12 @@ struct State {
   std::vector<PhaseRule> phase_rules;
   std::unique_ptr<KernelRuns> kernel_runs;
   std::vector<std::unique_ptr<PhaseWindows>> phase_windows;
-  std::mutex detail_mutex;              // see update_detail()
-  bool can_take_stacks = false;         // constant once the session is live
-  bool records_steps = true;            // false: only phases select this rank
-  std::atomic<bool> steps_want{false};  // the schedule of steps, or the search for steps, wants the recording
-  std::atomic<int> phases_wanting{0};   // phases that want the recording
+  std::unique_ptr<PhaseCounters> phase_counters;  // null without counters.perf or phases
+  std::mutex detail_mutex;                        // see update_detail()
+  bool can_take_stacks = false;                   // constant once the session is live
+  bool records_steps = true;                      // false: only phases select this rank
+  std::atomic<bool> steps_want{false};            // the schedule of steps, or the search for steps, wants the recording
+  std::atomic<int> phases_wanting{0};             // phases that want the recording
   bool in_profiler_range = false;
   PresentStep present_step;
   bool window_was_near = false;  // before the present step

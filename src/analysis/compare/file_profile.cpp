@@ -76,9 +76,8 @@ class FileProfile {
       step_track_ = t.steps.front().track;
       for (const Step& step : t.steps) {
         if (step.track != step_track_) continue;
-        const auto instructions = step.counters[static_cast<std::size_t>(PerfCounter::kInstructions)];
         spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number, step.cpu_ns,
-                          static_cast<std::int64_t>(instructions)});
+                          static_cast<std::int64_t>(step.counted[PerfCounter::kInstructions])});
       }
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {

@@ -1,6 +1,7 @@
 // One rank's trace, written by profshim or any Kineto. src/trace/schema.h describes the format.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -95,19 +96,31 @@ struct MemoryRecord {
   bool failed = false;
 };
 
-constexpr std::array<double, kPerfCounters> unknown_counters() {
-  std::array<double, kPerfCounters> counters{};
-  counters.fill(-1);
-  return counters;
-}
+/// What counters.perf counted in a step or phase.
+struct Counted {
+  Counted() { counters.fill(-1); }
+  bool any() const {
+    return std::any_of(counters.begin(), counters.end(), [](double value) { return value >= 0; });
+  }
+  double operator[](PerfCounter counter) const { return counters[static_cast<std::size_t>(counter)]; }
+
+  std::array<double, kPerfCounters> counters;  // times in microseconds; -1 = unknown
+  double percent = -1;                         // share of the time that the hardware counters ran; unknown if all
+};
+
+/// An occurrence of a phase, or a part of one, with counters.
+struct CountedPhase {
+  TextId name = 0;
+  bool resumed = false;  // see Slice
+  Counted counted;
+};
 
 /// A whole step: an event ProfilerStep#N.
 struct Step {
   std::int64_t number = 0, begin_ns = 0, duration_ns = 0;
-  // -1 = unknown. CPU time and counters are those of its thread.
-  std::int64_t cpu_ns = -1;
-  std::array<double, kPerfCounters> counters = unknown_counters();  // times in microseconds
-  double counted_percent = -1;  // share of the time that the hardware counters ran; unknown if all
+  // CPU time and counters are those of its thread.
+  std::int64_t cpu_ns = -1;  // -1 = unknown
+  Counted counted;
   std::uint32_t track = 0;
 };
 
@@ -140,6 +153,7 @@ struct Timeline {
   std::vector<Communication> communications;
   std::vector<MemoryRecord> memory;
   std::vector<Step> steps;  // sorted by time
+  std::vector<CountedPhase> counted_phases;
 
   std::string_view name_of(const Slice& slice) const { return texts[slice.name]; }
 };

@@ -4,6 +4,7 @@
 
 #include "analysis/model/phase_path.h"
 #include "analysis/model/statistics.h"
+#include "counter_columns.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -31,11 +32,38 @@ void PhasesView::Row::add(const Row& other) {
   total_ns += other.total_ns;
   device_ns += other.device_ns;
   in_steps_ns += other.in_steps_ns;
+  for (std::size_t n = 0; n < kPerfCounters; ++n) {
+    sums[n] += other.sums[n];
+    counted[n] += other.counted[n];
+  }
+  percents += other.percents;
+  estimated += other.estimated;
+}
+
+void PhasesView::Row::add(const CountedPhase& phase) {
+  for (std::size_t n = 0; n < kPerfCounters; ++n) {
+    if (phase.counted.counters[n] < 0) continue;
+    sums[n] += phase.counted.counters[n];
+    counted[n] += phase.resumed ? 0 : 1;
+  }
+  if (phase.counted.percent < 0) return;
+  percents += phase.counted.percent;
+  ++estimated;
+}
+
+Counted PhasesView::Row::means() const {
+  Counted means;
+  for (std::size_t n = 0; n < kPerfCounters; ++n) {
+    if (counted[n] > 0) means.counters[n] = sums[n] / static_cast<double>(counted[n]);
+  }
+  if (estimated > 0) means.percent = percents / static_cast<double>(estimated);
+  return means;
 }
 
 void PhasesView::add(const Timeline& timeline, int rank) {
   auto& [rows, steps_ns] = ranks_[rank];
   for (const Step& step : timeline.steps) steps_ns += static_cast<double>(step.duration_ns);
+  for (const CountedPhase& phase : timeline.counted_phases) rows[names_.add(timeline.texts[phase.name])].add(phase);
   for (const Slice& s : timeline.slices) {
     if (s.kind == Kind::kPhase) {
       rows[names_.add(timeline.name_of(s))].add({.occurrences = s.resumed ? 0 : 1,
@@ -54,7 +82,8 @@ void PhasesView::add(const Timeline& timeline, int rank) {
   }
 }
 
-void PhasesView::append(const Cell& rank, const RankRows& of, const Texts& names, ViewTable& table) {
+void PhasesView::append(const Cell& rank, const RankRows& of, const Texts& names, ViewTable& table,
+                        std::vector<Counted>& means) {
   std::vector<std::pair<TextId, Row>> rows(of.rows.begin(), of.rows.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
@@ -64,6 +93,7 @@ void PhasesView::append(const Cell& rank, const RankRows& of, const Texts& names
     if (of.steps_ns > 0) share = 100 * row.in_steps_ns / of.steps_ns;
     table.rows.push_back({rank, std::string(names[name]), row.occurrences, to_us(row.total_ns), mean,
                           to_us(row.longest_ns), share, row.calls, row.activities, to_us(row.device_ns)});
+    means.push_back(row.means());
   }
 }
 
@@ -87,8 +117,10 @@ View PhasesView::finish() {
     sum.steps_ns += of.steps_ns;
     for (const auto& [name, row] : of.rows) sum.rows[name].add(row);
   }
-  if (ranks_.size() > 1) append("all", sum, names_, table);
-  for (const auto& [rank, of] : ranks_) append(std::int64_t{rank}, of, names_, table);
+  std::vector<Counted> means;
+  if (ranks_.size() > 1) append("all", sum, names_, table, means);
+  for (const auto& [rank, of] : ranks_) append(std::int64_t{rank}, of, names_, table, means);
+  append_counter_columns(means, table);
   if (sum.rows.empty()) view.notes.emplace_back("No phases: name them with [[phase]] in the spec");
   view.tables = {std::move(table)};
   return view;

@@ -4,7 +4,7 @@
 
 #include "analysis/model/active_time.h"
 #include "analysis/model/statistics.h"
-#include "step_columns.h"
+#include "counter_columns.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
@@ -142,7 +142,8 @@ void StepsView::add_step_table(View& view) const {
                               {"exposed_communication_us", "Exposed", Unit::kTime},
                               {"idle_us", "Idle", Unit::kTime}},
                   .limit_each = true};
-  std::vector<Step> steps;
+  std::vector<Cell> cpu;
+  std::vector<Counted> counted;
   bool any_host = false;
   for (const auto& [rank, rows] : ranks_) {
     for (const StepRow& s : rows.steps) {
@@ -150,11 +151,14 @@ void StepsView::add_step_table(View& view) const {
       table.rows.push_back({std::int64_t{rank}, s.step.number, std::string(s.on_device ? "device" : "host"),
                             to_us(duration), to_us(s.busy_ns), to_us(s.compute_ns), to_us(s.communication_ns),
                             to_us(s.exposed_ns), to_us(duration - s.busy_ns)});
-      steps.push_back(s.step);
+      cpu.emplace_back();
+      if (s.step.cpu_ns >= 0) cpu.back() = to_us(s.step.cpu_ns);
+      counted.push_back(s.step.counted);
       any_host = any_host || !s.on_device;
     }
   }
-  append_known_columns(steps, table);
+  append_if_known({"cpu_us", "CPU", Unit::kTime}, std::move(cpu), table);
+  append_counter_columns(counted, table);
   if (table.rows.empty()) view.notes.emplace_back("No steps (ProfilerStep#N) in these traces");
   if (any_host) {
     view.notes.emplace_back(

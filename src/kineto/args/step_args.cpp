@@ -3,11 +3,11 @@
 #include "trace/schema.h"
 
 namespace profshim::kineto {
-namespace {
 
-/// The processor has fewer counters than its users ask for, and lets them take turns: a value is then an estimate from
-/// the share of the time in which it was counted.
-void add_counters(const PerfReading& counted, StepArgList& args) {
+// The processor has fewer counters than its users ask for, and lets them take turns: a value is then an estimate from
+// the share of the time in which it was counted.
+void for_each_counter(const PerfReading& counted,
+                      const std::function<void(std::string_view, decltype(Arg::value))>& add) {
   const auto enabled = static_cast<double>(counted.enabled_ns), ran = static_cast<double>(counted.ran_ns);
   const bool is_shared = counted.ran_ns < counted.enabled_ns;
   for (std::size_t n = 0; n < kPerfCounters; ++n) {
@@ -17,21 +17,19 @@ void add_counters(const PerfReading& counted, StepArgList& args) {
     if (is_estimate && counted.ran_ns == 0) continue;
     const auto value = static_cast<double>(counted.values[n]);
     if (name.is_time) {
-      args.add(name.arg, value / 1000);
+      add(name.arg, value / 1000);
     } else {
-      args.add(name.arg, is_estimate ? static_cast<std::uint64_t>(value * enabled / ran) : counted.values[n]);
+      add(name.arg, is_estimate ? static_cast<std::uint64_t>(value * enabled / ran) : counted.values[n]);
     }
   }
-  if (is_shared) args.add(schema::arg::kCountedPercent, 100 * ran / enabled);
+  if (is_shared) add(schema::arg::kCountedPercent, 100 * ran / enabled);
 }
-
-}  // namespace
 
 void add_step_args(const WindowSteps& steps, std::size_t step, StepArgList& args) {
   args.add(schema::arg::kStepIndex, steps.marks()[step].index);
   if (const std::optional<std::int64_t> cpu_ns = steps.cpu_ns(step))
     args.add(schema::arg::kStepCpuUs, static_cast<double>(*cpu_ns) / 1000);
-  add_counters(steps.counted(step), args);
+  for_each_counter(steps.counted(step), [&args](std::string_view key, const auto& value) { args.add(key, value); });
   if (!steps.is_complete(step)) args.add(schema::arg::kFinished, false);
 }
 

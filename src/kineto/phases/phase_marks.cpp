@@ -33,6 +33,28 @@ PhaseMarks::Range PhaseMarks::range_of(std::int64_t tid, const Event& range) {
 
 void PhaseMarks::add(std::int64_t tid, const Event& range) { ranges_.push_back(range_of(tid, range)); }
 
+void PhaseMarks::add_counter(std::int64_t tid, const Event& counter) {
+  const PhaseCounterArgs& args = counter.phase_counter;
+  if (args.counter >= kPerfCounters) return;  // a damaged spool
+  PerfReading& counted = counted_[{tid, counter.end, args.phases}];
+  counted.values[args.counter] = args.value;
+  counted.known |= std::uint64_t{1} << args.counter;
+  counted.enabled_ns = args.enabled_ns;
+  counted.ran_ns = args.ran_ns;
+}
+
+const PerfReading* PhaseMarks::counted_in(const PhaseOccurrence& one) const {
+  if (one.began_before || one.ends_later || one.unclosed) return nullptr;
+  const std::uint32_t bit = definitions_.phases()[one.phase].id - 1;
+  if (bit >= kMostPhases) return nullptr;
+  for (auto at = counted_.lower_bound({one.tid, one.end, 0}); at != counted_.end(); ++at) {
+    const auto& [tid, end, phases] = at->first;
+    if (tid != one.tid || end != one.end) break;
+    if ((phases >> bit & 1) != 0) return &at->second;
+  }
+  return nullptr;
+}
+
 void PhaseMarks::add_open(std::int64_t tid, const Event& range) {
   Range open = range_of(tid, range);
   open.end = 0;
@@ -79,7 +101,10 @@ void PhaseMarks::finish(Ticks begin, Ticks end, bool at_exit, double ticks_per_n
       PhaseOccurrence found = whole(range, end, at_exit, static_cast<Ticks>(max_ns * ticks_per_ns));
       found.phase = phase;
       const bool is_possible = found.begin <= found.end;  // false in a damaged spool only
-      if (is_possible && found.end > begin && found.begin < end) occurrences_.push_back(cut_to(found, begin, end));
+      if (!is_possible || found.end <= begin || found.begin >= end) continue;
+      found = cut_to(found, begin, end);
+      found.counted = counted_in(found);
+      occurrences_.push_back(found);
     }
   }
   std::stable_sort(occurrences_.begin(), occurrences_.end(), [](const PhaseOccurrence& a, const PhaseOccurrence& b) {

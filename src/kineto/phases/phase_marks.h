@@ -8,10 +8,12 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "kineto/definitions.h"
+#include "profshim/perf_counters.h"
 #include "profshim/spec.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/events.h"
@@ -27,6 +29,7 @@ struct PhaseOccurrence {
   bool unclosed = false;  // its end was not seen
   bool resumed = false;   // see PhaseArgs
   bool began_before = false, ends_later = false;
+  const PerfReading* counted = nullptr;  // from its begin to its end; null = unknown
 };
 
 class PhaseMarks {
@@ -36,6 +39,8 @@ class PhaseMarks {
   bool any_defined() const { return !definitions_.phases().empty(); }
   /// `range` has the flag kPhase, and was recorded by the thread `tid`.
   void add(std::int64_t tid, const Event& range);
+  /// `counter`: an event kPhaseCounter of the thread `tid`.
+  void add_counter(std::int64_t tid, const Event& counter);
   /// Adds a range that is still open. add() may add it, too, if it ended in between.
   void add_open(std::int64_t tid, const Event& range);
   /// See runs_only_backward(): the thread has the phases of the one thread that is in a phase at that time.
@@ -61,6 +66,7 @@ class PhaseMarks {
     Ticks from;
     std::span<const Arg> args;  // until the next segment
   };
+  const PerfReading* counted_in(const PhaseOccurrence& one) const;
   static PhaseOccurrence whole(const Range& range, Ticks window_end, bool at_exit, Ticks longest);
   static PhaseOccurrence cut_to(PhaseOccurrence found, Ticks begin, Ticks end);
   void drop_ended_copies();
@@ -73,6 +79,7 @@ class PhaseMarks {
   const spool::View& view_;
   const Definitions& definitions_;
   std::vector<Range> ranges_;
+  std::map<std::tuple<std::int64_t, Ticks, std::uint32_t>, PerfReading> counted_;  // by thread, end and phases
   std::set<std::int64_t> backward_threads_;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> phases_of_name_;
   std::vector<PhaseOccurrence> occurrences_;

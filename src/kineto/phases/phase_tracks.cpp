@@ -1,6 +1,7 @@
 #include "phase_tracks.h"
 
 #include "kineto/args/arg_list.h"
+#include "kineto/args/step_args.h"
 #include "kineto/metadata_event.h"
 #include "kineto/overflow_tracks.h"
 #include "profshim/elf.h"
@@ -49,7 +50,7 @@ void PhaseTracks::name_track(TraceWriter& out, std::size_t phase, int overflow) 
 }
 
 void PhaseTracks::write_occurrence(TraceWriter& out, const PhaseOccurrence& one, TraceEvent& e) const {
-  ArgList<7> args;
+  ArgList<7 + kCounterArgs> args;
   std::string_view range = window_.view.string(one.range);
   std::string readable;
   if (window_.definitions.phases()[one.phase].source == PhaseSource::kKernel) {
@@ -62,6 +63,9 @@ void PhaseTracks::write_occurrence(TraceWriter& out, const PhaseOccurrence& one,
   if (one.ends_later) args.add(schema::arg::kFinished, false);
   if (one.unclosed) args.add(schema::arg::kUnclosed, true);
   if (one.resumed) args.add(schema::arg::kResumed, true);
+  if (one.counted != nullptr) {
+    for_each_counter(*one.counted, [&args](std::string_view key, const auto& value) { args.add(key, value); });
+  }
   e.category = Category::kPhase;
   e.name = window_.definitions.phases()[one.phase].name;
   e.pid = window_.view.header().pid;

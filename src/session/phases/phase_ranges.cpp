@@ -57,9 +57,19 @@ void begin_life(std::uint64_t phases, StringId name) {
   if (Event* const range = begin(phases, name)) range->phase.is_life = 1;
 }
 
-void suspend(Event* range) { close(range, ticks()); }
+void suspend(Event* range) {
+  const Ticks now = ticks();
+  const std::uint64_t phases = range != nullptr ? range->phase.phases : 0;
+  close(range, now);
+  session::phases_pause(phases, now);
+}
 
-Event* resume(std::uint64_t phases, StringId name) { return open(phases, name, ticks(), true); }
+Event* resume(std::uint64_t phases, StringId name) {
+  const Ticks now = ticks();
+  Event* const range = open(phases, name, now, true);
+  session::phases_resume(phases, now);
+  return range;
+}
 
 Event* find_open(std::uint64_t phases, StringId name) {
   spool::Thread* const thread = recorder::known_thread();

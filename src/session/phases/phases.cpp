@@ -19,6 +19,13 @@ void thread_begins(const char* name) {
   if (phases != 0) phase_ranges::begin_life(phases, recorder::intern(name));
 }
 
+void thread_ends(spool::Thread& thread, Ticks at) {
+  if (State* const s = live()) s->phase_counters->thread_ends(thread, at);
+}
+
+/// Adds the time since `entered` to the time that the job lost.
+void note_stall(State& s, Ticks entered) { s.stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed); }
+
 }  // namespace
 
 std::vector<PhaseRule> phase_rules(const Spec& spec, const Rank& rank) {
@@ -38,6 +45,10 @@ void define_phases(State& s) {
     if (rule.api == PhaseSource::kNvtx || rule.api == PhaseSource::kTorch) allow_marker_prefix(rule.prefix);
   }
   s.kernel_runs = std::make_unique<KernelRuns>(s.phase_rules);
+  if (!s.phase_rules.empty() && !s.spec.counters.perf.empty()) {
+    s.phase_counters = std::make_unique<PhaseCounters>(s);
+    recorder::watch_thread_ends(thread_ends);
+  }
   const auto is_of_threads = [](const PhaseRule& rule) { return rule.api == PhaseSource::kThread; };
   if (std::any_of(s.phase_rules.begin(), s.phase_rules.end(), is_of_threads)) recorder::watch_threads(thread_begins);
   const std::int64_t python = s.spec.python_calls ? std::int64_t{spool::kPythonCalls} : 0;
@@ -79,24 +90,36 @@ std::vector<PhasePattern> phase_patterns(PhaseSource source) {
 
 void phases_begin(std::uint64_t phases, Ticks at) {
   State* const s = live();
-  if (s == nullptr || s->phase_windows.empty()) return;
+  if (s == nullptr || (s->phase_windows.empty() && s->phase_counters == nullptr)) return;
   const Ticks entered = ticks();
   for (std::size_t i = 0; i < s->phase_windows.size(); ++i) {
     if (s->phase_windows[i] == nullptr) continue;
     if ((phases >> i & 1) != 0) s->phase_windows[i]->range_begins(at);
     if ((phases >> (kMostPhases + i) & 1) != 0) s->phase_windows[i]->tick_begins(at);
   }
-  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+  if (s->phase_counters != nullptr) s->phase_counters->begin(phases, at);
+  note_stall(*s, entered);
 }
 
 void phases_end(std::uint64_t phases, Ticks at) {
   State* const s = live();
-  if (s == nullptr || s->phase_windows.empty()) return;
+  if (s == nullptr || (s->phase_windows.empty() && s->phase_counters == nullptr)) return;
   const Ticks entered = ticks();
+  if (s->phase_counters != nullptr) s->phase_counters->end(phases, at);
   for (std::size_t i = s->phase_windows.size(); i-- > 0;) {
     if (s->phase_windows[i] != nullptr && (phases >> i & 1) != 0) s->phase_windows[i]->range_ends(at);
   }
-  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+  note_stall(*s, entered);
+}
+
+void phases_pause(std::uint64_t phases, Ticks at) {
+  State* const s = live();
+  if (s != nullptr && s->phase_counters != nullptr) s->phase_counters->end(phases, at);
+}
+
+void phases_resume(std::uint64_t phases, Ticks at) {
+  State* const s = live();
+  if (s != nullptr && s->phase_counters != nullptr) s->phase_counters->begin(phases, at);
 }
 
 }  // namespace profshim::session

@@ -52,8 +52,8 @@ KeyRow perf_row() {
           "list of words",
           std::move(values),
           "",
-          "counters of the thread that runs the steps, for each recorded step, by perf_event_open(2); the first six "
-          "need hardware counters, which virtual machines may lack",
+          "counters of the thread that runs the steps, for each recorded step, and of the thread of each phase, by "
+          "perf_event_open(2); the first six need hardware counters, which virtual machines may lack",
           store_perf,
           print,
           {},

@@ -12,18 +12,20 @@ namespace {
 
 constexpr std::int64_t kOpen = -1;  // duration of a slice whose end is not read yet
 
-/// Takes the arguments of a step that only profshim writes.
-void add_measured(const ReadEvent& event, Step& step) {
+/// Takes the arguments of a step or phase that only profshim writes. Returns the CPU time of a step; -1 = none.
+std::int64_t read_measured(const ReadEvent& event, Counted& counted) {
   constexpr double kMost = 1e15;
+  std::int64_t cpu_ns = -1;
   for (const ReadEvent::ReadArg& arg : event.args) {
     if (arg.kind != ReadEvent::ReadArg::Kind::kInt && arg.kind != ReadEvent::ReadArg::Kind::kDouble) continue;
     if (!(arg.number >= 0 && arg.number <= kMost)) continue;
-    if (arg.key == schema::arg::kStepCpuUs) step.cpu_ns = static_cast<std::int64_t>(arg.number * 1000 + 0.5);
-    if (arg.key == schema::arg::kCountedPercent) step.counted_percent = arg.number;
+    if (arg.key == schema::arg::kStepCpuUs) cpu_ns = static_cast<std::int64_t>(arg.number * 1000 + 0.5);
+    if (arg.key == schema::arg::kCountedPercent) counted.percent = arg.number;
     for (std::size_t n = 0; n < kPerfCounters; ++n) {
-      if (arg.key == kPerfCounterNames[n].arg) step.counters[n] = arg.number;
+      if (arg.key == kPerfCounterNames[n].arg) counted.counters[n] = arg.number;
     }
   }
+  return cpu_ns;
 }
 
 }  // namespace
@@ -68,6 +70,7 @@ void TimelineBuilder::add_slice(const ReadEvent& event) {
   Slice slice = make_slice(event);
   slice.duration_ns = event.duration_ns;
   if (slice.kind == Kind::kUserAnnotation || slice.kind == Kind::kCpuOp) add_step(event, slice);
+  if (slice.kind == Kind::kPhase) add_counted_phase(event, slice);
   timeline_.slices.push_back(slice);
 }
 
@@ -109,8 +112,14 @@ void TimelineBuilder::add_step(const ReadEvent& event, const Slice& slice) {
   const std::optional<std::int64_t> number = step_number(event.name);
   if (!number || slice.unfinished) return;
   Step step{.number = *number, .begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
-  add_measured(event, step);
+  step.cpu_ns = read_measured(event, step.counted);
   timeline_.steps.push_back(step);
+}
+
+void TimelineBuilder::add_counted_phase(const ReadEvent& event, const Slice& slice) {
+  CountedPhase phase{.name = slice.name, .resumed = slice.resumed, .counted = {}};
+  read_measured(event, phase.counted);
+  if (phase.counted.any()) timeline_.counted_phases.push_back(phase);
 }
 
 Slice TimelineBuilder::make_slice(const ReadEvent& event) {

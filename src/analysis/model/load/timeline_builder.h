@@ -38,6 +38,7 @@ class TimelineBuilder {
   void add_end(const ReadEvent& event);
   void add_memory_record(const ReadEvent& event);
   void add_step(const ReadEvent& event, const Slice& slice);
+  void add_counted_phase(const ReadEvent& event, const Slice& slice);
   Slice make_slice(const ReadEvent& event);
   PairKey pair_key(const ReadEvent& event, std::uint32_t track);
   Kind find_kind(const ReadEvent& event);

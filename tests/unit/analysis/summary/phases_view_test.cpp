@@ -36,6 +36,27 @@ TEST(PhasesView, AddsUpOccurrencesAndWhatIsInside) {
   EXPECT_EQ(row(view, "phases", {{"phase", "sync"}})["device_us"], "60");
 }
 
+TEST(PhasesView, HasTheMeanOfTheCountersOfWholeOccurrences) {
+  PhasesView phases;
+  phases.add(
+      hand_made(0, {{"phase", "actor", 0, 10, 9, "\"instructions\": 3000, \"cycles\": 2000, \"counted (%)\": 50"},
+                    {"phase", "actor", 20, 10, 9, "\"instructions\": 1000, \"cycles\": 2000"},
+                    {"phase", "actor", 40, 10, 9, "\"resumed\": true, \"instructions\": 500, \"cycles\": 1000"},
+                    {"phase", "actor", 60, 10, 9},
+                    {"phase", "sync", 80, 10, 9}}),
+      0);
+
+  const View view = phases.finish();
+  auto actor = row(view, "phases", {{"phase", "actor"}}), sync = row(view, "phases", {{"phase", "sync"}});
+
+  EXPECT_EQ(actor["instructions"], "2250");
+  EXPECT_EQ(actor["cycles"], "2500");
+  EXPECT_EQ(actor["ipc"], "0.9");
+  EXPECT_EQ(actor["counted_percent"], "50");
+  EXPECT_EQ(actor.count("page_faults"), 0u);
+  EXPECT_EQ(sync["instructions"], "-");
+}
+
 TEST(PhasesView, AGeneratorThatGoesOnIsNoOccurrence) {
   PhasesView phases;
 

@@ -120,6 +120,56 @@ TEST_F(PhaseMarksTest, ThePartsOfAGeneratorAreMarkedAndTheEndOfAThreadIsTheEndOf
   EXPECT_EQ(seen, (std::vector<std::string>{"rollout", "rollout resumed", "rollout"}));
 }
 
+Event counter_event(Ticks begin, Ticks end, std::uint32_t bits, PerfCounter counter, std::uint64_t value) {
+  Event e;
+  e.hook = HookId::kPhaseCounter;
+  e.begin = begin;
+  e.end = end;
+  e.phase_counter.value = value;
+  e.phase_counter.phases = bits;
+  e.phase_counter.counter = static_cast<std::uint8_t>(counter);
+  return e;
+}
+
+/// Returns "faults, clock" of each occurrence; "-" = unknown.
+std::vector<std::string> counted_in(const std::vector<Row>& rows) {
+  std::vector<std::string> found;
+  for (const Row& row : rows) {
+    if (row.category != "phase") continue;
+    const auto text = [&row](const char* key) { return row.args.count(key) == 0 ? "-" : row.args.at(key); };
+    found.push_back(row.name + " " + text("page_faults") + ", " + text("task_clock (us)"));
+  }
+  return found;
+}
+
+TEST_F(PhaseMarksTest, OccurrencesHaveTheCountersThatWereReadAtTheirEnds) {
+  commit(range(2000, 3000, "rollout 1"));
+  commit(counter_event(1990, 3000, 1, PerfCounter::kPageFaults, 7));
+  commit(counter_event(1990, 3000, 1, PerfCounter::kTaskClock, 2500));
+  commit(call_range(3000, 4000, 3));
+  commit(counter_event(3000, 4000, 3, PerfCounter::kPageFaults, 8));
+  commit(range(4000, 5000, "rollout without counters"));
+  commit(counter_event(4000, 5000, 2, PerfCounter::kPageFaults, 9));  // of another phase
+  commit(counter_event(4000, 4999, 1, PerfCounter::kPageFaults, 9));  // of a range inside
+  commit(counter_event(4000, 5000, 1, PerfCounter{200}, 9));          // a damaged spool
+  std::thread([] {
+    recorder::this_thread();
+    commit(counter_event(4000, 5000, 1, PerfCounter::kPageFaults, 9));
+  }).join();
+  close();
+
+  EXPECT_EQ(counted_in(rows()),
+            (std::vector<std::string>{"rollout 7, 2.5", "rollout 8, -", "rollout -, -", "actor 8, -"}));
+}
+
+TEST_F(PhaseMarksTest, AnOccurrenceThatTheWindowCutsHasNoCounters) {
+  commit(range(100, 2000, "rollout 1"));  // before the window
+  commit(counter_event(100, 2000, 1, PerfCounter::kPageFaults, 7));
+  close();
+
+  EXPECT_EQ(counted_in(rows()), std::vector<std::string>{"rollout -, -"});
+}
+
 /// Commits events of PyTorch on a thread of its own.
 void on_other_thread(const std::vector<std::tuple<HookId, Ticks, Ticks, const char*>>& events) {
   std::thread([&] {
