@@ -47,7 +47,8 @@ class Attempt {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns))
       return fail(path_ +
-                  ": not a spool (profshim's buffer file), or one of another version of profshim: use that version");
+                  ": not a spool (profshim's buffer file), or one of another version of profshim: run that "
+                  "version's `profshim recover`, or remove the file");
     if (!spool_.lock()) return RecoverOutcome::kElsewhere;
     if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return add_running_note();
     if (options_.most_copied > 0 && spool_.bytes_in_use() > options_.most_copied) {

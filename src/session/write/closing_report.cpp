@@ -157,7 +157,7 @@ void log_lost_windows(const State& s) {
     return;
   }
   log::line(LogLevel::kWarn,
-            "%zu of %zu windows closed early by a limit, %llu events dropped: see \"limit\" and "
+            "%zu of %zu windows closed early, %llu events dropped: see \"limit\" and "
             "\"dropped_events\" in the traces, and [limits] in the spec%s",
             cut_short, windows, Number{dropped}, where_others_are(s).c_str());
 }
