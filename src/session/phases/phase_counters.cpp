@@ -29,12 +29,12 @@ void add_event(spool::Thread& thread, std::uint64_t phases, Ticks begin, Ticks e
 
 }  // namespace
 
-PhaseCounters::Of* PhaseCounters::find(std::int32_t tid, bool claim) {
-  for (Of& of : threads_) {
+PhaseCounters::ThreadCounters* PhaseCounters::find(std::int32_t tid, bool claim) {
+  for (ThreadCounters& of : threads_) {
     if (of.tid.load(std::memory_order_relaxed) == tid) return &of;
   }
   if (!claim) return nullptr;
-  for (Of& of : threads_) {
+  for (ThreadCounters& of : threads_) {
     std::int32_t none = 0;
     if (of.tid.compare_exchange_strong(none, tid)) return &of;
   }
@@ -43,17 +43,17 @@ PhaseCounters::Of* PhaseCounters::find(std::int32_t tid, bool claim) {
   return nullptr;
 }
 
-bool PhaseCounters::uses_those_of_steps(const Of& of) const {
+bool PhaseCounters::uses_those_of_steps(const ThreadCounters& of) const {
   return s_.step_thread.load(std::memory_order_relaxed) == of.tid.load(std::memory_order_relaxed) && s_.perf.is_open();
 }
 
-void PhaseCounters::release(Of& of) {
+void PhaseCounters::release(ThreadCounters& of) {
   of.perf.close();
   of.depth = 0;
   of.tid.store(0);
 }
 
-void PhaseCounters::push(Of& of, std::uint64_t phases, Ticks at) {
+void PhaseCounters::push(ThreadCounters& of, std::uint64_t phases, Ticks at) {
   const bool of_steps = uses_those_of_steps(of);
   if (of_steps && of.depth == 0) of.perf.close();
   if (!of_steps && !of.perf.is_open()) {
@@ -65,7 +65,7 @@ void PhaseCounters::push(Of& of, std::uint64_t phases, Ticks at) {
   of.open[of.depth - 1] = {phases, at, of_steps, (of_steps ? s_.perf : of.perf).read()};
 }
 
-void PhaseCounters::pop(Of& of, spool::Thread& thread, Ticks at) {
+void PhaseCounters::pop(ThreadCounters& of, spool::Thread& thread, Ticks at) {
   const Range& range = of.open[--of.depth];
   if (!is_recording() || (range.of_steps && !uses_those_of_steps(of))) return;
   const PerfReading counted = (range.of_steps ? s_.perf : of.perf).read().since(range.reading);
@@ -78,7 +78,7 @@ void PhaseCounters::begin(std::uint64_t phases, Ticks at) {
   spool::Thread* const thread = recorder::this_thread();
   if ((phases & kRanges) == 0 || thread == nullptr) return;
   const int saved_errno = errno;
-  Of* const of = find(thread->tid.load(std::memory_order_relaxed), is_recording());
+  ThreadCounters* const of = find(thread->tid.load(std::memory_order_relaxed), is_recording());
   if (of != nullptr && !of->is_busy.exchange(true)) {
     if (is_recording()) {
       push(*of, phases & kRanges, at);
@@ -94,7 +94,7 @@ void PhaseCounters::end(std::uint64_t phases, Ticks at) {
   spool::Thread* const thread = recorder::known_thread();
   if ((phases & kRanges) == 0 || thread == nullptr) return;
   const int saved_errno = errno;
-  Of* const of = find(thread->tid.load(std::memory_order_relaxed), false);
+  ThreadCounters* const of = find(thread->tid.load(std::memory_order_relaxed), false);
   if (of != nullptr && !of->is_busy.exchange(true)) {
     const auto is_of = [&](const Range& range) { return range.phases == (phases & kRanges); };
     const auto first = of->open.rend() - static_cast<std::ptrdiff_t>(of->depth);
@@ -108,7 +108,7 @@ void PhaseCounters::end(std::uint64_t phases, Ticks at) {
 }
 
 void PhaseCounters::thread_ends(spool::Thread& thread, Ticks at) {
-  Of* const of = find(thread.tid.load(std::memory_order_relaxed), false);
+  ThreadCounters* const of = find(thread.tid.load(std::memory_order_relaxed), false);
   if (of == nullptr) return;
   while (of->depth > 0) pop(*of, thread, at);
   release(*of);

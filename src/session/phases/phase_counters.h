@@ -36,21 +36,21 @@ class PhaseCounters {
     PerfReading reading;
   };
   /// Only the thread uses its members.
-  struct Of {
+  struct ThreadCounters {
     std::atomic<std::int32_t> tid{0};
     std::atomic<bool> is_busy{false};  // a signal handler may interrupt
     PerfCounters perf;
     std::array<Range, kNested> open;
     std::size_t depth = 0;
   };
-  Of* find(std::int32_t tid, bool claim);
-  bool uses_those_of_steps(const Of& of) const;
-  static void release(Of& of);
-  void push(Of& of, std::uint64_t phases, Ticks at);
-  void pop(Of& of, spool::Thread& thread, Ticks at);
+  ThreadCounters* find(std::int32_t tid, bool claim);
+  bool uses_those_of_steps(const ThreadCounters& of) const;
+  static void release(ThreadCounters& of);
+  void push(ThreadCounters& of, std::uint64_t phases, Ticks at);
+  void pop(ThreadCounters& of, spool::Thread& thread, Ticks at);
 
   const State& s_;
-  std::array<Of, kThreads> threads_;
+  std::array<ThreadCounters, kThreads> threads_;
 };
 
 }  // namespace profshim::session

@@ -53,9 +53,7 @@ std::optional<SeenTrace> trace_with_counters(const ScratchFolder& scratch, const
   const auto traces = read_folder(scratch / "traces");
   EXPECT_EQ(traces.size(), 1u) << outcome.err;
   if (traces.size() != 1) return std::nullopt;
-  const std::string problems = traces[0].property("problems");
-  if (problems.find("page_faults cannot be shown") != std::string::npos) return std::nullopt;
-  EXPECT_EQ(problems, "[]");
+  if (traces[0].property("problems").find("page_faults cannot be shown") != std::string::npos) return std::nullopt;
   return traces[0];
 }
 
