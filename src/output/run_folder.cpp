@@ -138,7 +138,8 @@ bool is_of_program_below(const Identity& run) {
 
 bool has_windows(const std::string& folder) {
   const std::vector<Manifest> manifests = read_manifests(folder);
-  return std::any_of(manifests.begin(), manifests.end(), [](const Manifest& one) { return !one.windows.empty(); });
+  return std::any_of(manifests.begin(), manifests.end(),
+                     [](const Manifest& one) { return !one.windows.empty() || one.removed_traces > 0; });
 }
 
 enum class FolderOwner : std::uint8_t {
@@ -176,9 +177,10 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     identity = found;
     return FolderOwner::kThisJob;
   }
-  // The program has left a manifest at most: the folder is for the job that has run it.
+  // A program that this job has run, or an earlier run, has left manifests at most.
+  const bool may_be_unused = is_below || (is_known && !is_ours);
   const bool is_unused =
-      is_below && life_of(found.creator, found.created_ns, now_ns) == Life::kDead && !has_windows(folder);
+      may_be_unused && life_of(found.creator, found.created_ns, now_ns) == Life::kDead && !has_windows(folder);
   // Jobs of their own that one program starts, such as actors of Ray, may all be of one rank. A short one may have
   // ended before this process came here.
   const bool overlaps = life_of(found.creator, found.created_ns, now_ns) == Life::kAlive ||

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "e2e/support/built_programs.h"
+#include "e2e/support/mpi_jobs.h"
 #include "e2e/support/needs_nvtx.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
@@ -120,6 +121,28 @@ TEST(RunFolders, AProgramThatTheJobHasRunBeforeLeavesItTheFolder) {
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
   EXPECT_EQ(traces[0].steps(), (std::vector<std::int64_t>{5, 6}));
   EXPECT_EQ(outcome.err.find("another run"), std::string::npos) << outcome.err;
+}
+
+TEST(RunFolders, ARunWithoutTracesLeavesItsFolderToTheNext) {
+  const ScratchFolder scratch;
+  const auto run_with = [&scratch](const std::string& steps) {
+    Job job = mpirun(Mpi::kOpenMpi, 2, {built("tests/apps/openmpi/allreduce_loop"), "20"});
+    job.environment.insert(job.environment.end(),
+                           {{"PROFSHIM_FOLDER", scratch / "traces"},
+                            {"PROFSHIM_RANKS", "all"},
+                            {"PROFSHIM_STEPS", steps},
+                            {"PROFSHIM_SET", "steps.source=collective steps.pattern=MPI_Allreduce"}});
+    return run(job);
+  };
+
+  EXPECT_NE(run_with("500-510").err.find("no window was reached"), std::string::npos);
+  const Outcome second = run_with("5-6"), third = run_with("7-8");
+
+  EXPECT_EQ(second.err.find("another run"), std::string::npos) << second.err;
+  EXPECT_NE(third.err.find("holds the traces of another run"), std::string::npos) << third.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u) << second.err;
+  for (const SeenTrace& trace : traces) EXPECT_EQ(trace.steps(), (std::vector<std::int64_t>{5, 6}));
 }
 
 TEST(RunFolders, TracesOfAProgramThatTheJobHasRunStay) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "profshim/output.h"
+#include "profshim/output/manifest.h"
 #include "run_folder_fixture.h"
 #include "unit/temporary_folder.h"
 
@@ -57,6 +58,9 @@ TEST(OpenRun, GroupsInAFolderThatTheSpecNamesHaveNumbers) {
   EXPECT_EQ(open("job", "job", "trainer", /*from=*/2).path, folder + "-3") << "the rank was taken";
   EXPECT_NE(open("other job", "other", "trainer").problem.find("holds the traces of another run"), std::string::npos);
   test::end_creator(folder + "/.profshim-run");
+  Manifest manifest;
+  manifest.windows.emplace_back();
+  ASSERT_TRUE(write_manifest(folder, manifest));
   EXPECT_NE(open("later", "later", "trainer").problem, "");
 }
 

@@ -1,4 +1,4 @@
-// Run folders of programs that a job has run before its own recording.
+// Run folders that runs without traces leave: of programs that the job has run, and of earlier runs.
 #include <gtest/gtest.h>
 
 #include "profshim/output.h"
@@ -40,6 +40,40 @@ TEST(RunFolderOfAProgramBelow, KeepsItsWindows) {
   ASSERT_TRUE(write_manifest(path, manifest));
 
   EXPECT_EQ(opened(path, {.key = "job", .launch = "job"}).path, path + "-2");
+}
+
+class RunFolderOfAnEarlierRun : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(opened(path, {.key = "earlier", .launch = "earlier"}).path, path); }
+  void leave(const Manifest& manifest) { ASSERT_TRUE(write_manifest(path, manifest)); }
+  void end() { end_creator(path + "/.profshim-run"); }
+  std::string opened_by_next() { return opened(path, {.key = "next", .launch = "next"}).path; }
+
+  test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/run";
+};
+
+TEST_F(RunFolderOfAnEarlierRun, IsFreeIfTheRunHasNoTrace) {
+  leave({});
+  EXPECT_EQ(opened_by_next(), "") << "the run goes on";
+  end();
+  EXPECT_EQ(opened_by_next(), path);
+}
+
+TEST_F(RunFolderOfAnEarlierRun, KeepsItsTraces) {
+  Manifest manifest;
+  manifest.windows.emplace_back();
+  leave(manifest);
+  end();
+  EXPECT_EQ(opened_by_next(), "");
+}
+
+TEST_F(RunFolderOfAnEarlierRun, KeepsTheManifestOfTracesThatAreElsewhere) {
+  Manifest manifest;
+  manifest.removed_traces = 3;
+  leave(manifest);
+  end();
+  EXPECT_EQ(opened_by_next(), "");
 }
 
 }  // namespace
