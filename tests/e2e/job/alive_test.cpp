@@ -37,9 +37,11 @@ bool comes_true(const std::function<bool()>& condition) {
   return true;
 }
 
+/// The first manifest is older than the window.
 bool records(const std::string& folder) {
   for (const std::string& file : files_below(folder)) {
-    if (file.starts_with("manifest-")) return true;
+    if (file.starts_with("manifest-") && json_member(text_of_file(folder + "/" + file), "state") == "active")
+      return true;
   }
   return false;
 }
