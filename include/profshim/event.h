@@ -266,7 +266,7 @@ struct PhaseArgs {
 };
 static_assert(sizeof(PhaseArgs) == 40);
 
-/// What one of counters.perf counted in a range of phases.
+/// The count of one counter (counters.perf) in a range of phases.
 struct PhaseCounterArgs {
   std::uint64_t value;
   std::uint64_t enabled_ns, ran_ns;  // see PerfReading

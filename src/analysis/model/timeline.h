@@ -96,7 +96,7 @@ struct MemoryRecord {
   bool failed = false;
 };
 
-/// What counters.perf counted in a step or phase.
+/// The counts of counters.perf in a step or phase.
 struct Counted {
   Counted() { counters.fill(-1); }
   bool any() const {

@@ -21,7 +21,7 @@ class PhasesView {
     std::int64_t occurrences = 0, longest_ns = 0, calls = 0, activities = 0;
     double total_ns = 0, device_ns = 0;
     double in_steps_ns = 0;  // part of total_ns
-    // Of whole occurrences. A generator's later parts count in `sums` only.
+    // These counts cover whole occurrences only. Later parts of a generator add to `sums`, not to `counted`.
     std::array<double, kPerfCounters> sums{};
     std::array<std::int64_t, kPerfCounters> counted{};
     double percents = 0;

@@ -202,9 +202,9 @@ int run(int argc, char** argv) {
   Arguments arguments(
       "summary",
       "Sums up traces of profshim or torch.profiler by name, as PyTorch's key_averages().table(). With several\n"
-      "ranks, each rank has its own rows (column Node ID; see --group-by). Each group of processes of a launch has a "
-      "summary of\n"
-      "its own. The time of a kernel counts in the row of the operator that launched it and in that of the kernel.");
+      "ranks, each rank has its own rows (column Node ID; see --group-by). Each group of processes of a launch\n"
+      "has a summary of its own. The time of a kernel counts in the row of the operator that launched it and in\n"
+      "that of the kernel.");
   arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
   arguments.add("--table", options.table, "Print the table of key_averages() (default)");
   arguments.add("--kernels", options.views.kernels, "Print device activity by name: kernels, copies, memsets");

@@ -1,4 +1,4 @@
-// Arguments of steps, and what the counters of the spec (counters.perf) counted in steps and phases.
+// Arguments of steps, and the counts of counters.perf in steps and phases.
 #pragma once
 
 #include <cstdint>

@@ -47,10 +47,9 @@ bool PhaseCounters::uses_those_of_steps(const ThreadCounters& of) const {
   return s_.step_thread.load(std::memory_order_relaxed) == of.tid.load(std::memory_order_relaxed) && s_.perf.is_open();
 }
 
-void PhaseCounters::release(ThreadCounters& of) {
+void PhaseCounters::close(ThreadCounters& of) {
   of.perf.close();
   of.depth = 0;
-  of.tid.store(0);
 }
 
 void PhaseCounters::push(ThreadCounters& of, std::uint64_t phases, Ticks at) {
@@ -83,7 +82,7 @@ void PhaseCounters::begin(std::uint64_t phases, Ticks at) {
     if (is_recording()) {
       push(*of, phases & kRanges, at);
     } else {
-      release(*of);
+      close(*of);
     }
     of->is_busy.store(false);
   }
@@ -111,7 +110,8 @@ void PhaseCounters::thread_ends(spool::Thread& thread, Ticks at) {
   ThreadCounters* const of = find(thread.tid.load(std::memory_order_relaxed), false);
   if (of == nullptr) return;
   while (of->depth > 0) pop(*of, thread, at);
-  release(*of);
+  close(*of);
+  of->tid.store(0);
 }
 
 }  // namespace profshim::session

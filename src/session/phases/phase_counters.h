@@ -45,7 +45,7 @@ class PhaseCounters {
   };
   ThreadCounters* find(std::int32_t tid, bool claim);
   bool uses_those_of_steps(const ThreadCounters& of) const;
-  static void release(ThreadCounters& of);
+  static void close(ThreadCounters& of);
   void push(ThreadCounters& of, std::uint64_t phases, Ticks at);
   void pop(ThreadCounters& of, spool::Thread& thread, Ticks at);
 

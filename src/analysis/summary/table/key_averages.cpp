@@ -65,11 +65,11 @@ KeyTable key_averages(const std::vector<std::string>& paths, const KeyChoice& ch
     const std::vector<Timeline> timelines = load_timelines(path, {.input_dims = choice.by_shapes});
     for (const Timeline& timeline : timelines) {
       if (!choice.several_runs) job.add(timeline);
-      const bool has_nodes = choice.grouping == KeyGrouping::kRank && (paths.size() > 1 || timelines.size() > 1);
+      const bool is_alone = paths.size() == 1 && timelines.size() == 1;
       if (choice.grouping == KeyGrouping::kNode) {
         averages.add_by_node(timeline);
       } else {
-        averages.add(timeline, has_nodes ? timeline.rank : -1);
+        averages.add(timeline, is_alone || choice.grouping == KeyGrouping::kAll ? -1 : timeline.rank);
       }
     }
   }
