@@ -129,6 +129,24 @@ void StepsView::add_slowest_table(View& view) const {
   view.tables.push_back(std::move(table));
 }
 
+namespace {
+
+/// Says why steps have no CPU time: "" if all have, or none.
+std::string why_without_cpu(const std::map<int, std::int64_t>& without, std::size_t steps) {
+  std::int64_t count = 0;
+  std::string ranks;
+  for (const auto& [rank, number] : without) {
+    count += number;
+    ranks += (ranks.empty() ? "" : ", ") + std::to_string(number) + " of rank " + std::to_string(rank);
+  }
+  if (count == 0 || static_cast<std::size_t>(count) == steps) return {};
+  return std::to_string(count) + " of " + std::to_string(steps) + " steps have no CPU time (" + ranks +
+         "): they or the step before are shorter than 50 us, or no step follows them, or they were found after they "
+         "had been recorded";
+}
+
+}  // namespace
+
 void StepsView::add_step_table(View& view) const {
   ViewTable table{.key = "steps",
                   .title = "Steps",
@@ -144,6 +162,7 @@ void StepsView::add_step_table(View& view) const {
                   .limit_each = true};
   std::vector<Cell> cpu;
   std::vector<Counted> counted;
+  std::map<int, std::int64_t> without_cpu;
   bool any_host = false;
   for (const auto& [rank, rows] : ranks_) {
     for (const StepRow& s : rows.steps) {
@@ -152,11 +171,15 @@ void StepsView::add_step_table(View& view) const {
                             to_us(duration), to_us(s.busy_ns), to_us(s.compute_ns), to_us(s.communication_ns),
                             to_us(s.exposed_ns), to_us(duration - s.busy_ns)});
       cpu.emplace_back();
-      if (s.step.cpu_ns >= 0) cpu.back() = to_us(s.step.cpu_ns);
+      if (s.step.cpu_ns >= 0)
+        cpu.back() = to_us(s.step.cpu_ns);
+      else
+        ++without_cpu[rank];
       counted.push_back(s.step.counted);
       any_host = any_host || !s.on_device;
     }
   }
+  if (std::string why = why_without_cpu(without_cpu, cpu.size()); !why.empty()) view.notes.push_back(std::move(why));
   append_if_known({"cpu_us", "CPU", Unit::kTime}, std::move(cpu), table);
   append_counter_columns(counted, table);
   if (table.rows.empty()) view.notes.emplace_back("No steps (ProfilerStep#N) in these traces");
