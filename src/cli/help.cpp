@@ -51,6 +51,16 @@ std::string rendered(std::string_view line, bool styled) {
   return out;
 }
 
+/// `line` stands in a literal block of scdoc(5), where only a backslash is written twice.
+std::string literal_text(std::string_view line) {
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line.substr(i, 2) == "\\\\") ++i;
+    out += line[i];
+  }
+  return out;
+}
+
 void print_source(std::string_view source, bool styled) {
   source.remove_prefix(source.find('\n') + 2);
   bool literal = false;
@@ -60,7 +70,7 @@ void print_source(std::string_view source, bool styled) {
     if (line == "```") {
       literal = !literal;
     } else if (literal) {
-      std::printf("        %s\n", std::string(line).c_str());
+      std::printf("        %s\n", literal_text(line).c_str());
     } else if (line.starts_with('#')) {
       const std::string heading(line.substr(line.find(' ') + 1));
       std::printf(line.starts_with("##") ? "  %s\n" : "%s\n",

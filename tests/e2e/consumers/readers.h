@@ -8,6 +8,8 @@
 
 namespace profshim::e2e {
 
+/// Returns that Python, which has pyarrow.
+std::string readers_python();
 Outcome ask_reader(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace profshim::e2e

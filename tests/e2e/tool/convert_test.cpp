@@ -17,7 +17,6 @@ namespace {
 const char* const kSamples[] = {"hta-ddp-nccl-3steps", "tracelens-b200-8gpu-rank0", "hta-cuda-event-sync-multistream"};
 
 std::string sample(const std::string& name) { return PROFSHIM_SOURCE_DIR "/tests/golden/traces/" + name + ".json.gz"; }
-std::string readers_python() { return PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python"; }
 
 Outcome parquet(std::vector<std::string> inputs, const std::string& out) {
   inputs.insert(inputs.begin(), {"convert", "-o", out, "--python", readers_python()});
