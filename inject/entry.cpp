@@ -22,6 +22,7 @@
 #include "inject/symbol/functions.h"
 #include "inject/torch/activation.h"
 #include "inject/torch/operators.h"
+#include "profshim/base/number_text.h"
 #include "profshim/session.h"
 
 namespace profshim::inject {
@@ -48,7 +49,7 @@ const char* own_path() {
 
 void reserve_active_entry() {
   if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
-    const long pid = std::strtol(inherited, nullptr, 10);
+    const auto pid = leading_number<long>(inherited);
     // A recording rank that calls exec() finds its own pid here: the new program records again.
     an_ancestor_records = pid > 0 && pid != getpid();
     an_ancestor_waits = pid < 0 && pid != -getpid();

@@ -11,6 +11,7 @@
 
 #include "inject/core/export.h"
 #include "inject/core/next_function.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/log.h"
 #include "profshim/session.h"
 
@@ -80,7 +81,7 @@ int finish_and_call(const char* what, Function next, const Predicate& will_succe
     const int saved_errno = errno;
     log::line(LogLevel::kWarn,
               "%s failed (%s), but the recording has already ended: the rest of this process is not recorded", what,
-              std::strerror(saved_errno));
+              error_text(saved_errno));
     errno = saved_errno;
   }
   return result;

@@ -42,6 +42,7 @@ table='
 2|python3-mpi4py|py:mpi4py|Python MPI programs of the tests
 2|python3-venv|pkg:|a place for the trace readers that the tests ask (HTA and others)
 2|strace|cmd:strace|shows the system calls of a program under test
+2|locales|pkg:|programs in other languages in the tests
 2|git|cmd:git|a program under test
 2|perl|cmd:perl|a program under test
 2|nodejs|cmd:node|a program under test

@@ -2,8 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <mutex>
+
+#include "profshim/base/number_text.h"
 
 namespace profshim::python {
 namespace {
@@ -31,7 +32,8 @@ bool find_api() {
   find(found.is_initialized, "Py_IsInitialized");
   if (version == nullptr || found.is_initialized == nullptr || found.is_initialized() == 0) return false;
   unsigned major = 0, minor = 0;
-  if (std::sscanf(version(), "%u.%u", &major, &minor) != 2) return false;
+  std::string_view text = version();
+  if (!take_number(text, major) || !take_character(text, '.') || !take_number(text, minor)) return false;
   found.version = major << 8 | minor;
   find(found.add_pending_call, "Py_AddPendingCall");
   find(found.main_interpreter, "PyInterpreterState_Main");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "profshim/base/error_text.h"
 #include "profshim/base/memory_map.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -149,7 +150,7 @@ bool patch(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size, std::s
   }
   void* const pages = reinterpret_cast<void*>(first);
   if (mprotect(pages, end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-    refusal = std::string("its code cannot be made writable: mprotect: ") + std::strerror(errno);
+    refusal = std::string("its code cannot be made writable: mprotect: ") + error_text(errno);
     return false;
   }
   const bool written = write_code(at, bytes, size);
@@ -172,7 +173,7 @@ bool fill_stub(std::uint8_t* page, const elf::Code& function, const elf::Entry& 
   std::memcpy(page, code.data(), code.size());
   std::memcpy(page + kSlot, &target, sizeof target);
   if (mprotect(page, kPage, PROT_READ | PROT_EXEC) == 0) return true;
-  refusal = std::string("the trampoline cannot be made executable: mprotect: ") + std::strerror(errno);
+  refusal = std::string("the trampoline cannot be made executable: mprotect: ") + error_text(errno);
   return false;
 }
 
@@ -191,7 +192,7 @@ bool install(const elf::Code& function, const elf::File& file, const elf::Functi
   if (page == nullptr) {
     page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-      refusal = std::string("no memory for a trampoline: ") + std::strerror(errno);
+      refusal = std::string("no memory for a trampoline: ") + error_text(errno);
       return false;
     }
   }

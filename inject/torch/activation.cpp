@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inject/activation.h"
+#include "profshim/base/environment.h"
 #include "profshim/base/glob.h"
 #include "profshim/base/rank.h"
 #include "profshim/session.h"
@@ -68,10 +69,7 @@ bool waits_for_step(const Rank& rank, const char* range) {
 }
 
 /// True if WORLD_SIZE is above 1, and this process has no rank: init_process_group() will give it one.
-bool will_join_group() {
-  const char* const world_size = std::getenv("WORLD_SIZE");
-  return world_size != nullptr && std::atoi(world_size) > 1 && rank_from_environment().rank < 0;
-}
+bool will_join_group() { return number_in_environment("WORLD_SIZE") > 1 && rank_from_environment().rank < 0; }
 
 /// True if this process calls so many operators that it is no launcher. Children of a waiting process may be its
 /// data-loader workers.

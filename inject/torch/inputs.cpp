@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <string_view>
@@ -215,7 +214,7 @@ class Description {
 
   void put_double(double number) {
     char text[40];
-    std::snprintf(text, sizeof text, "%.17g", number);
+    *std::to_chars(text, text + sizeof text - 1, number, std::chars_format::general, 17).ptr = 0;
     values_.put(text);
     if (std::strspn(text, "-0123456789") == std::strlen(text)) values_.put(".");
   }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "inject/core/resolve.h"
+#include "profshim/base/number_text.h"
 #include "profshim/recorder.h"
 #include "trace/schema.h"
 
@@ -79,7 +80,8 @@ bool release_of(const char* library, char* text, std::size_t size) {
 bool layout_of(const char* release, bool cxx11, Layout& layout) {
 #if defined(__x86_64__)
   int major = 0, minor = 0;
-  if (std::sscanf(release, "%d.%d", &major, &minor) != 2) return false;
+  std::string_view text = release;
+  if (!take_number(text, major) || !take_character(text, '.') || !take_number(text, minor)) return false;
   for (const Row& row : kRows) {
     if (row.major != major || minor < row.first_minor || minor > row.last_minor) continue;
     layout = row.layout;

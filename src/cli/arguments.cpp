@@ -1,17 +1,17 @@
 #include "arguments.h"
 
-#include <strings.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cli/command.h"
+#include "profshim/base/ascii.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 
 namespace profshim::cli {
@@ -27,16 +27,13 @@ namespace {
 
 CLI::Option& option_of(void* option) { return *static_cast<CLI::Option*>(option); }
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
-  return text;
-}
+std::string number_text(double value) { return rounded_text(value, 15); }
 
-std::optional<double> number_in(const std::string& text, bool is_whole) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(value) || (is_whole && value != std::floor(value))) return {};
+std::optional<double> number_in(std::string_view text, bool is_whole) {
+  const std::string_view digits = text.substr(text.find_first_not_of("+-") == 1 ? 1 : 0);
+  if (is_whole && digits.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  double value = 0;
+  if (!parse_number(text.starts_with('+') ? digits : text, value) || !std::isfinite(value)) return {};
   return value;
 }
 
@@ -59,10 +56,12 @@ void check_bounds(CLI::Option& option, double least, double most) {
 
 template <typename T>
 CLI::Option& add_number(CLI::App& app, const char* names, T& value, const char* help) {
-  CLI::Option& option = *app.add_option(names, value, help);
-  option.type_name("N");
   // A double holds every whole number up to 2^53.
   constexpr bool kIsWhole = std::numeric_limits<T>::is_integer;
+  // CLI11's own conversion to a floating-point number follows the locale.
+  const auto store = [&value](const std::string& text) { value = static_cast<T>(*number_in(text, kIsWhole)); };
+  CLI::Option& option = *app.add_option_function<std::string>(names, store, help);
+  option.type_name("N");
   check_kind(option, kIsWhole,
              std::min(static_cast<double>(std::numeric_limits<T>::max()), kIsWhole ? 0x1p53 : HUGE_VAL));
   return option;
@@ -90,7 +89,7 @@ Arguments::Argument& Arguments::Argument::one_of(std::vector<std::string> texts)
   validator.operation([texts = std::move(texts)](std::string& given) -> std::string {
     std::string all;
     for (const std::string& text : texts) {
-      if (strcasecmp(text.c_str(), given.c_str()) == 0) {
+      if (ascii::equal_words(text, given)) {
         given = text;
         return {};
       }

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include <cctype>
 #include <cstdio>
 #include <string>
 
+#include "profshim/base/ascii.h"
 #include "profshim/spec.h"
 
 // An entry of profshim_pages, which pages.S defines.
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kBold = "\033[1m", kUnderlined = "\033[4m", kPlain = "\033[0m";
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word(char c) { return ascii::is_alphanumeric(c) || c == '_'; }
 
 /// `line` is in the syntax of scdoc(5).
 std::string rendered(std::string_view line, bool styled) {

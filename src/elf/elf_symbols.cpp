@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/error_text.h"
 #include "profshim/elf.h"
 
 namespace profshim::elf {
@@ -42,7 +43,7 @@ bool File::map(const std::string& path, std::string& error) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (fd < 0 || fstat(fd, &status) != 0) {
-    error = std::strerror(errno);
+    error = error_text(errno);
     if (fd >= 0) close(fd);
     return false;
   }
@@ -55,7 +56,7 @@ bool File::map(const std::string& path, std::string& error) {
   void* const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
   close(fd);
   if (mapped == MAP_FAILED) {
-    error = std::strerror(errno);
+    error = error_text(errno);
     return false;
   }
   data_ = static_cast<const std::uint8_t*>(mapped);

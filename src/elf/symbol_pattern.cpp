@@ -1,7 +1,6 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "profshim/base/ascii.h"
 #include "profshim/base/glob.h"
 #include "profshim/base/nearest.h"
 #include "profshim/elf.h"
@@ -31,7 +31,7 @@ void append_part(const char* part, std::size_t size, void* opaque) {
   text.append(part, size);
 }
 
-bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_identifier(char c) { return ascii::is_alphanumeric(c) || c == '_'; }
 
 // Words of demangled names that the mangled names lack: keywords that the ABI encodes as letters, its abbreviations for
 // namespace std, and the demangler's own words. https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
@@ -49,7 +49,7 @@ constexpr std::string_view kNotInMangledNames[] = {
     "wchar_t"};
 
 bool is_in_mangled_names(std::string_view word) {
-  const bool is_number = !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+  const bool is_number = !word.empty() && ascii::is_digit(word.front());
   return !is_number && word.substr(0, 2) != "__" &&
          std::find(std::begin(kNotInMangledNames), std::end(kNotInMangledNames), word) == std::end(kNotInMangledNames);
 }

@@ -1,8 +1,9 @@
 #include "profshim/json/writer.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
+#include "profshim/base/number_text.h"
 #include "profshim/json.h"
 #include "profshim/json/text_clean.h"
 
@@ -47,17 +48,12 @@ JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_string(te
 JsonWriter& JsonWriter::value(double number) {
   if (!std::isfinite(number)) return null();
   char text[64];
-  std::snprintf(text, sizeof text, "%.17g", number);
-  return raw(text);
+  return raw({text, std::to_chars(text, text + sizeof text, number, std::chars_format::general, 17).ptr});
 }
 
 JsonWriter& JsonWriter::bytes(std::string_view text) { return raw(trace_detail::quoted_bytes(text)); }
 
-JsonWriter& JsonWriter::decimal(double number, int decimals) {
-  char text[400];  // the largest double has 309 digits
-  std::snprintf(text, sizeof text, "%.*f", decimals, number);
-  return raw(text);
-}
+JsonWriter& JsonWriter::decimal(double number, int decimals) { return raw(fixed_text(number, decimals)); }
 
 JsonWriter& JsonWriter::raw(std::string_view json) {
   separate();

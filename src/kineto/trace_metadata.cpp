@@ -1,8 +1,8 @@
 #include "trace_metadata.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "profshim/base/number_text.h"
 #include "profshim/base/version.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
@@ -16,11 +16,7 @@ namespace ours = schema::ours;
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
+std::string number(double value) { return rounded_text(value, 6); }
 
 std::string name_of_backend(const TorchCollectives& collectives) {
   return collectives.backend().empty() ? "unknown" : std::string(collectives.backend());

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 
 #include "profshim/base/files.h"
 #include "profshim/base/key_hash.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
 #include "rank_claims.h"
 #include "run_folder.h"
@@ -31,7 +31,7 @@ bool read_choice(const std::string& folder, const std::string& name, Choice& cho
   int error = 0;
   if (!read_small_file(folder + "/" + name, kMostSmallFile, choice.text, error, &file)) return false;
   choice.run_name = line_after(choice.text, "\nname ");
-  choice.rank = std::atoi(line_after(choice.text, "\nrank ").c_str());
+  choice.rank = leading_number<int>(line_after(choice.text, "\nrank "));
   choice.made_ns = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
   return parse_identity(line_after(choice.text, "\nprocess "), choice.process) && !choice.run_name.empty();
 }

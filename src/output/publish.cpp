@@ -11,6 +11,7 @@
 #include "output/exports/export_file.h"
 #include "output/exports/window_answers.h"
 #include "overhead.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "profshim/trace/writer.h"
@@ -181,7 +182,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   }
   if (error == 0) answers.write(view.header().rank, result);
   result.events = summary.events;
-  result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);
+  result.status = error == 0 ? "written" : std::string("failed: ") + error_text(error);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "profshim/base/clock.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "whole_files.h"
@@ -77,8 +78,7 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
     const int error = create_whole(folder, name, text, now_ns);
     if (error == 0) return true;
     if (error != EEXIST) {
-      found =
-          "cannot be recorded in " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
+      found = "cannot be recorded in " + folder + ": " + error_text(error) + "; set output.folder to a writable folder";
       return false;
     }
     Claim present;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
@@ -155,7 +156,7 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   if (spool.error() == EINVAL || spool.error() == ELOOP) {
     return end_with(RecoverOutcome::kForeign, "skipped: " + path + " is not a spool (profshim's buffer file)");
   }
-  if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, path + ": " + std::strerror(spool.error()));
+  if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, path + ": " + error_text(spool.error()));
   const uid_t us = geteuid();
   if (spool.owner() != us || entry.st_uid != us) {
     return end_with(RecoverOutcome::kForeign,
@@ -186,7 +187,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   SpoolFile spool(path, AT_FDCWD);
   if (spool.error() == ENOENT) return RecoverOutcome::kElsewhere;
   if (spool.error() == EINVAL) return end_with(RecoverOutcome::kForeign, "not a spool (profshim's buffer file)");
-  if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, std::strerror(spool.error()));
+  if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, error_text(spool.error()));
   if (spool.owner() != geteuid())
     return end_with(RecoverOutcome::kForeign, "belongs to another user; run as that user");
   Attempt attempt(spool, path, options, notes);
@@ -203,7 +204,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
     if (error == ENOENT && options.remove_orphans && attempt.is_of_this_container() && spool.remove()) {
       return RecoverOutcome::kNothing;
     }
-    return end_with(RecoverOutcome::kFailed, folder.path + ": " + std::strerror(error));
+    return end_with(RecoverOutcome::kFailed, folder.path + ": " + error_text(error));
   }
   fstat(folder.fd.get(), &folder.found);
   if (folder.found.st_uid != geteuid() && !attempt.is_linked_from(folder)) {

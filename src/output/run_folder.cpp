@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 #include "meeting_point.h"
 #include "profshim/base/clock.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/key_hash.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
@@ -63,9 +63,9 @@ bool read_identity(const std::string& folder, Identity& identity) {
   identity.job.ancestors = line_after(text, "\nancestors ");
   identity.run_name = line_after(text, "\nname ");
   identity.job.meeting = line_after(text, "\nmeeting ");
-  identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
-  identity.rank = std::atoi(line_after(text, "\nrank ").c_str());
-  identity.world_size = std::atoi(line_after(text, "\nworld ").c_str());
+  identity.base_time_ns = leading_number<std::int64_t>(line_after(text, "\nbase "));
+  identity.rank = leading_number<int>(line_after(text, "\nrank "));
+  identity.world_size = leading_number<int>(line_after(text, "\nworld "));
   identity.role = line_after(text, "\nrole ");
   identity.created_ns = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
   if (!parse_identity(line_after(text, "\ncreator "), identity.creator)) identity.creator = {};
@@ -124,9 +124,10 @@ bool has_word(const std::string& words, const std::string& word) {
 
 bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
   if (a.key == b.key) return true;
-  std::istringstream words(a.launch);
-  for (std::string word; words >> word;) {
-    if (has_word(b.launch, word)) return true;
+  for (std::size_t at = 0; at < a.launch.size();) {
+    const std::size_t end = std::min(a.launch.find(' ', at), a.launch.size());
+    if (end > at && has_word(b.launch, a.launch.substr(at, end - at))) return true;
+    at = end + 1;
   }
   return false;
 }
@@ -154,7 +155,7 @@ enum class FolderOwner : std::uint8_t {
 FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, bool is_our_name,
                            std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
-    problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
+    problem = "cannot create " + folder + ": " + error_text(error) + "; set output.folder to a writable folder";
     return FolderOwner::kFailed;
   }
   const JobIdentity wanted = identity.job;
@@ -163,7 +164,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
   const int error = create_whole(folder, kIdentityFile, to_text(identity), now_ns);
   if (error == 0) return FolderOwner::kThisJob;
   if (error != EEXIST) {
-    problem = "cannot write into " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
+    problem = "cannot write into " + folder + ": " + error_text(error) + "; set output.folder to a writable folder";
     return FolderOwner::kFailed;
   }
   Identity found;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 
 namespace profshim {
@@ -80,7 +81,7 @@ std::string reason_of(int error, const std::string& beside) {
     default:
       break;
   }
-  return std::string("perf_event_open() failed: ") + std::strerror(error);
+  return std::string("perf_event_open() failed: ") + error_text(error);
 }
 
 }  // namespace

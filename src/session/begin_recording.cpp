@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "end_recording.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/glob.h"
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
@@ -198,7 +199,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   if (const int refused = start_threads(*s); refused != 0) {
     log::line(LogLevel::kError,
               "nothing is recorded: no thread could be started (%s); raise the limit on processes (ulimit -u)",
-              std::strerror(refused));
+              error_text(refused));
     undo_prepare(*s);
     return nullptr;
   }

@@ -3,10 +3,10 @@
 #include <dirent.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim::session {
 namespace {
@@ -30,7 +30,7 @@ bool only_ours_are_left(std::span<const pid_t> ours) {
   if (tasks == nullptr) return false;
   bool only_ours = true;
   while (const dirent* const entry = readdir(tasks)) {
-    const pid_t tid = std::atoi(entry->d_name);
+    const auto tid = leading_number<pid_t>(entry->d_name);
     if (tid <= 0 || std::find(ours.begin(), ours.end(), tid) != ours.end()) continue;
     only_ours = only_ours && has_ended(state_in("/proc/self/task/" + std::to_string(tid) + "/stat"));
   }

@@ -1,8 +1,8 @@
 // Declared in output.h but implemented here, so that checking a spec needs no other module.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "profshim/base/ascii.h"
 #include "profshim/base/nearest.h"
 #include "profshim/output.h"
 
@@ -17,7 +17,7 @@ bool is_cloud_address(std::string_view text) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0) return false;
   return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon),
-                     [](unsigned char c) { return std::isalnum(c) || c == '+' || c == '-' || c == '.'; });
+                     [](char c) { return ascii::is_alphanumeric(c) || c == '+' || c == '-' || c == '.'; });
 }
 
 std::string check_variable(std::string_view name, bool is_folder) {

@@ -11,6 +11,7 @@
 
 #include "combine.h"
 #include "overrides.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/nearest.h"
 #include "profshim/spec.h"
@@ -42,13 +43,13 @@ std::string identity_of(const std::string& path) {
 
 std::string read_spec_file(const std::string& path, std::string& text) {
   struct stat s;
-  if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + std::strerror(errno);
+  if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + error_text(errno);
   if (S_ISDIR(s.st_mode)) return "is a folder, not a spec";
   if (!S_ISREG(s.st_mode)) return "is not a regular file";
   if (s.st_size > static_cast<off_t>(kLargestSpec))
     return "is larger than 128 KiB, the limit of a spec; is this file a spec?";
   int error = 0;
-  return read_file(path, text, error) ? "" : std::string("cannot be read: ") + std::strerror(error);
+  return read_file(path, text, error) ? "" : std::string("cannot be read: ") + error_text(error);
 }
 
 class Loader {

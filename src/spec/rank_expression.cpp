@@ -1,12 +1,12 @@
 // Rank expressions: "0,8-15", "node:0 & local:0-3", "!7". ! binds tightest, then &, then the comma.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 
 #include "profshim/base/glob.h"
 #include "profshim/base/nearest.h"
+#include "profshim/base/number_text.h"
 #include "profshim/spec.h"
 
 namespace profshim {
@@ -193,9 +193,7 @@ class Parser {
     return node;
   }
   static bool number(std::string_view text, std::int64_t& out) {
-    const char* const end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, out);
-    return error == std::errc() && at == end && !text.empty() && text.front() != '-' && out <= kLargestRank;
+    return !text.starts_with('-') && parse_number(text, out) && out <= kLargestRank;
   }
 
   std::string_view text_;

@@ -1,17 +1,15 @@
 #include "step_list.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "override_text.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim::spec {
 namespace {
 
 bool read_number(std::string_view text, std::int64_t& out) {
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc() && at == end && !text.empty() && text.front() != '-' && out <= kLargestNumber;
+  return !text.starts_with('-') && parse_number(text, out) && out <= kLargestNumber;
 }
 
 bool refuse(Refusal& refusal, const Value& entry, std::string message) {

@@ -1,10 +1,10 @@
 #include "value.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "override_text.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/size_text.h"
 
 namespace profshim::spec {
@@ -31,13 +31,6 @@ bool plain(const Value& value, std::string& out, Refusal& refusal) {
     return true;
   }
   return unquote(value.text, out) || refuse(refusal, "the quotes of " + quoted(value.text) + " are not closed");
-}
-
-template <class Number>
-bool parse_all(std::string_view text, Number& out) {
-  const auto end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc() && at == end;
 }
 
 }  // namespace
@@ -145,7 +138,7 @@ bool read_integer(const Value& value, std::int64_t& out, Refusal& refusal) {
   std::string text;
   if (!value.loose) return wrong_type(refusal, "a whole number", value);
   if (!plain(value, text, refusal)) return false;
-  return parse_all(text, out) || wrong_type(refusal, "a whole number", value);
+  return profshim::parse_number(text, out) || wrong_type(refusal, "a whole number", value);
 }
 
 bool read_number(const Value& value, double& out, Refusal& refusal) {
@@ -157,7 +150,7 @@ bool read_number(const Value& value, double& out, Refusal& refusal) {
   } else if (value.loose) {
     std::string text;
     if (!plain(value, text, refusal)) return false;
-    parsed = parse_all(text, out);
+    parsed = profshim::parse_number(text, out);
   } else {
     parsed = false;
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/error_text.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/base/shared_words.h"
 
@@ -82,7 +83,7 @@ std::unique_ptr<View> View::open(const std::string& path, std::string& why_not) 
   struct stat found {};
   const Descriptor fd = open_regular(path, found);
   if (fd) return open(fd.get(), why_not);
-  why_not = errno == EINVAL ? "not a regular file" : std::strerror(errno);
+  why_not = errno == EINVAL ? "not a regular file" : error_text(errno);
   return nullptr;
 }
 
@@ -93,7 +94,7 @@ std::unique_ptr<View> View::open(int fd, std::string& why_not) {
     data = mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ, MAP_SHARED, fd, 0);
   }
   if (data == MAP_FAILED) {
-    why_not = s.st_size == 0 ? "the file is empty" : std::strerror(errno);
+    why_not = s.st_size == 0 ? "the file is empty" : error_text(errno);
     return nullptr;
   }
   auto view = over(data, static_cast<std::size_t>(s.st_size), why_not);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "profshim/base/error_text.h"
+
 namespace profshim::trace_detail {
 namespace {
 
@@ -23,7 +25,7 @@ class FileSource final : public ByteSource {
     do {
       n = ::read(fd_, data, size);
     } while (n < 0 && errno == EINTR);
-    if (n < 0) error_ = std::string("cannot read: ") + std::strerror(errno);
+    if (n < 0) error_ = std::string("cannot read: ") + error_text(errno);
     return n > 0 ? static_cast<std::size_t>(n) : 0;
   }
   std::string error() const override { return error_; }

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "byte_source.h"
+#include "profshim/base/error_text.h"
 #include "profshim/json/stream_parser.h"
 #include "profshim/trace/reader.h"
 #include "trace_document.h"
@@ -76,7 +77,7 @@ ReadResult read_trace(const std::string& path, const TraceVisitor& visitor) {
   auto source = trace_detail::file_source(path);
   if (source == nullptr) {
     ReadResult result;
-    result.error = std::string("cannot open: ") + std::strerror(errno);
+    result.error = std::string("cannot open: ") + error_text(errno);
     return result;
   }
   return read_guarded(std::move(source), visitor);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace profshim {
 
@@ -12,7 +13,7 @@ struct MemoryMapping {
   bool is_readable = false, is_writable = false, is_executable = false;
   std::string path;  // "" = no file; also "[heap]", "[stack]", ...
 };
-bool parse_mapping(const char* line, MemoryMapping& mapping);
+bool parse_mapping(std::string_view line, MemoryMapping& mapping);
 /// Visits by ascending address. Returns false if /proc is not readable. Thread-safe.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 

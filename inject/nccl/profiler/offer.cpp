@@ -14,6 +14,7 @@
 #include "inject/core/resolve.h"
 #include "inject/nccl/abi.h"
 #include "profiler.h"
+#include "profshim/base/ascii.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
@@ -91,7 +92,7 @@ void* open_in_runpath(const void* function, const char* library) {
 
 /// The plugin stays open, so that NCCL's own dlopen() does not load it a second time.
 void* open_plugin(const void* nccl, const char* name) {
-  const bool is_process = strcasecmp(name, "STATIC_PLUGIN") == 0;
+  const bool is_process = ascii::equal_words(name, "STATIC_PLUGIN");
   void* const library = dlopen(is_process ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
   return library != nullptr || std::strchr(name, '/') != nullptr ? library : open_in_runpath(nccl, name);
 }

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <stdexcept>
 
 #include "profshim/analysis/compare.h"
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
 
@@ -24,18 +24,13 @@ constexpr std::array kLoads = {std::pair{std::string_view("cpus"), &MachineLoad:
                                std::pair{std::string_view("waited"), &MachineLoad::waited},
                                std::pair{std::string_view("stolen"), &MachineLoad::stolen}};
 
-std::string number_text(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 double number_of(const Value& value) {
   return value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
 }
 
 void write_load(JsonWriter& json, const MachineLoad& load) {
   json.open_object();
-  for (const auto& [key, member] : kLoads) json.key(key).raw(number_text(load.*member));
+  for (const auto& [key, member] : kLoads) json.key(key).raw(rounded_text(load.*member, 6));
   json.close_object();
 }
 
@@ -84,7 +79,7 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   for (const auto& [key, list] : kKnown) {
     if (!(rank.*list).empty()) write_numbers(json, key, rank.*list);
   }
-  if (rank.cpus_used >= 0) json.key("cpus_used").raw(number_text(rank.cpus_used));
+  if (rank.cpus_used >= 0) json.key("cpus_used").raw(rounded_text(rank.cpus_used, 6));
   write_sums(json, rank, 3);
   if (!rank.phases.empty()) {
     json.line(3).key("phases").open_list();
@@ -203,9 +198,7 @@ class Reader {
   template <class T>
   static T* at(std::vector<T>& list, std::string_view index) {
     std::size_t i = 0;
-    const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), i);
-    if (error != std::errc() || end != index.data() + index.size() || i > list.size() || i > kMaxElements)
-      return nullptr;
+    if (!parse_number(index, i) || i > list.size() || i > kMaxElements) return nullptr;
     if (i == list.size()) list.emplace_back();
     return &list[i];
   }

@@ -6,6 +6,7 @@
 #include "profshim/analysis.h"
 #include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
+#include "profshim/base/number_text.h"
 #include "statistics.h"
 #include "time_tests.h"
 
@@ -70,9 +71,7 @@ Extremes extremes(const CheckRule& rule, const RunProfile& run) {
 }
 
 std::string plain(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, value == std::floor(value) && std::abs(value) < 1e15 ? "%.0f" : "%.3f", value);
-  return text;
+  return fixed_text(value, value == std::floor(value) && std::abs(value) < 1e15 ? 0 : 3);
 }
 
 class Rules {

@@ -12,6 +12,7 @@
 #include "arrows.h"
 #include "clocks.h"
 #include "copy_rank_trace.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/version.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
@@ -124,7 +125,7 @@ bool write_all(const MergeOptions& options, const std::vector<RankTrace>& traces
                const std::vector<std::vector<ArrowEnd>>& arrows, MergeResult& result) {
   AtomicFile file;
   if (!file.open(options.out)) {
-    result.error = options.out + ": cannot be written: " + std::strerror(file.error());
+    result.error = options.out + ": cannot be written: " + error_text(file.error());
     return false;
   }
   std::unique_ptr<ByteSink> sink = file_sink(file);
@@ -157,7 +158,7 @@ bool write_all(const MergeOptions& options, const std::vector<RankTrace>& traces
   result.events = out.events();
   result.bytes = out.bytes();
   if (!out.finish() || !sink->close() || !file.publish(AtomicFile::Existing::kReplace)) {
-    result.error = options.out + ": cannot be written: " + std::strerror(file.error());
+    result.error = options.out + ": cannot be written: " + error_text(file.error());
     return false;
   }
   return true;

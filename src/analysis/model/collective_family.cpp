@@ -1,9 +1,9 @@
 #include "collective_family.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 
+#include "profshim/base/ascii.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
@@ -11,9 +11,7 @@ namespace profshim::analysis_detail {
 std::string letters(std::string_view function) {
   std::string name;
   for (const char c : function) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    if (ascii::is_alphanumeric(c)) name += ascii::lower(c);
   }
   return name;
 }

@@ -1,9 +1,10 @@
 #include "machine_load.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
+
+#include "profshim/base/number_text.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -87,17 +88,15 @@ double explained_us(const std::optional<MachineLoad>& base, const std::optional<
 }
 
 std::string load_words(const MachineLoad& base, const MachineLoad& run) {
-  char text[400];
-  std::snprintf(text, sizeof text, "other processes used %.1f of %.0f CPUs (before %.1f)", run.others, run.cpus,
-                base.others);
-  std::string words = text;
-  const auto add = [&](const char* format, double after, double before) {
+  std::string words = "other processes used " + fixed_text(run.others, 1) + " of " + fixed_text(run.cpus, 0) +
+                      " CPUs (before " + fixed_text(base.others, 1) + ")";
+  const auto add = [&](std::string_view begin, double after, std::string_view end, double before) {
     if (increase(before, after) < 0.01) return;
-    std::snprintf(text, sizeof text, format, after, before);
-    words += text;
+    words.append(begin).append(fixed_text(after, 2)).append(end);
+    words += " (before " + fixed_text(before, 2) + ")";
   };
-  add(", threads of the job waited for a CPU, together %.2f s per second (before %.2f)", run.waited, base.waited);
-  add(", the hypervisor took %.2f CPUs from the job (before %.2f)", run.stolen, base.stolen);
+  add(", threads of the job waited for a CPU, together ", run.waited, " s per second", base.waited);
+  add(", the hypervisor took ", run.stolen, " CPUs from the job", base.stolen);
   return words;
 }
 

@@ -1,11 +1,11 @@
 #include "machine.h"
 
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
 
 #include "analysis/model/machine_load.h"
+#include "profshim/base/number_text.h"
 #include "words.h"
 
 namespace profshim::analysis_detail {
@@ -65,14 +65,12 @@ void judge_machine(const std::vector<TraceDescription>& traces, std::vector<Repo
   for (const TraceDescription& t : traces) {
     if (t.load) loads.push_back(*t.load);
   }
-  char text[200];
-  std::snprintf(text, sizeof text, "together %.2f s per second", most->second.waited());
   std::string words = "Threads of " + ranks_words(waited) + " waited for a CPU";
-  words += (waited.size() > 1 ? ", those of " + ranks_words({most->first}) + " longest, " : ", ") + text;
+  words += (waited.size() > 1 ? ", those of " + ranks_words({most->first}) + " longest, " : ", ");
+  words += "together " + fixed_text(most->second.waited(), 2) + " s per second";
   if (const auto load = machine_load(loads, all.size())) {
-    std::snprintf(text, sizeof text, ": the ranks used %.1f of %.0f CPUs, other processes %.1f", load->own, load->cpus,
-                  load->others);
-    words += text;
+    words += ": the ranks used " + fixed_text(load->own, 1) + " of " + fixed_text(load->cpus, 0) +
+             " CPUs, other processes " + fixed_text(load->others, 1);
   }
   words += ".";
   verdict.push_back({ReportFinding::Level::kNotice, words});

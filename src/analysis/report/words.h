@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim::analysis_detail {
 
@@ -52,17 +52,13 @@ inline std::string joined(const std::set<std::string>& texts, std::size_t most) 
 
 inline std::string percent(double part, double whole) {
   const double share = whole > 0 ? 100 * part / whole : 0;
-  char text[400];
-  std::snprintf(text, sizeof text, share < 9.95 && share > 0 ? "%.1f %%" : "%.0f %%", share);
-  return text;
+  return fixed_text(share, share < 9.95 && share > 0 ? 1 : 0) + " %";
 }
 
 inline std::string time_words(double us) {
   const double scaled = us >= 999'500 ? us / 1e6 : us >= 999.5 ? us / 1e3 : us;
-  const char* const unit = us >= 999'500 ? "s" : us >= 999.5 ? "ms" : "µs";
-  char text[400];
-  std::snprintf(text, sizeof text, "%.*f %s", scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2, scaled, unit);
-  return text;
+  const char* const unit = us >= 999'500 ? " s" : us >= 999.5 ? " ms" : " µs";
+  return fixed_text(scaled, scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2) + unit;
 }
 
 }  // namespace profshim::analysis_detail

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "profshim/analysis/summary.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim {
 namespace analysis_detail {
@@ -15,9 +15,7 @@ bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) !=
 }  // namespace
 
 std::string fixed(double value, int decimals, std::string_view unit) {
-  char text[400];  // the largest double has 309 digits
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return std::string(text).append(unit);
+  return fixed_text(value, decimals).append(unit);
 }
 
 std::string format_share(double part, double total) { return total == 0 ? "NaN" : fixed(part * 100.0 / total, 2, "%"); }

@@ -31,7 +31,6 @@
 // clang-format on
 // Item 30 (all ranks have the same n-th NCCL collective) is not checked: it needs the events of several files.
 #include <algorithm>
-#include <regex>
 #include <set>
 
 #include "analysis/model/rank_text.h"
@@ -51,13 +50,19 @@ using namespace analysis_detail;
 constexpr std::uint64_t kMaxViewableBytes = 450'000'000;
 
 void check_name(const std::string& path, Findings& findings) {
+  constexpr std::string_view kGzip = ".gz", kEnd = ".pt.trace.json", kDigits = "0123456789";
   const std::string name = path.substr(path.rfind('/') + 1);
-  static const std::regex kName(R"(.+\.pt\.trace\.json(\.gz)?)"), kNumbered(R"(.+\.\d+\.pt\.trace\.json(\.gz)?)");
-  if (!std::regex_match(name, kName)) {
+  std::string_view stem = name;
+  if (stem.ends_with(kGzip)) stem.remove_suffix(kGzip.size());
+  const bool is_known = stem.size() > kEnd.size() && stem.ends_with(kEnd);
+  if (is_known) stem.remove_suffix(kEnd.size());
+  const std::size_t dot = stem.find_last_not_of(kDigits);
+  const bool has_number = dot != std::string_view::npos && dot > 0 && stem[dot] == '.' && dot + 1 < stem.size();
+  if (!is_known) {
     // Only "should": output.filename may ask for such a name.
     findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard ignores it",
                     name);
-  } else if (!std::regex_match(name, kNumbered)) {
+  } else if (!has_number) {
     findings.should(2, "the file name has no number before .pt.trace.json: torch_tb_profiler names the span after it",
                     name);
   }

@@ -1,17 +1,19 @@
-#include "environment.h"
+#include "profshim/base/environment.h"
 
-#include <cerrno>
 #include <cstdlib>
+
+#include "profshim/base/ascii.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim {
 
 int number_in_environment(const char* variable) {
-  const char* text = variable != nullptr ? std::getenv(variable) : nullptr;
-  if (text == nullptr || *text == 0) return -1;
-  char* end = nullptr;
-  errno = 0;
-  const long value = std::strtol(text, &end, 10);
-  return *end == 0 && errno == 0 && value >= 0 && value <= 0x7fffffff ? static_cast<int>(value) : -1;
+  const char* const value = variable != nullptr ? std::getenv(variable) : nullptr;
+  std::string_view text = value != nullptr ? value : "";
+  while (!text.empty() && ascii::is_blank(text.front())) text.remove_prefix(1);
+  take_character(text, '+');
+  int number = -1;
+  return parse_number(text, number) && number >= 0 ? number : -1;
 }
 
 }  // namespace profshim

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "environment.h"
 #include "launcher.h"
 #include "proc_text.h"
 #include "profshim/base/command_line.h"
+#include "profshim/base/environment.h"
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/process_identity.h"
 
 namespace profshim {
@@ -37,7 +38,7 @@ std::int64_t boot_time_s() {
   int error = 0;
   if (!read_file("/proc/stat", text, error)) return 0;
   const std::size_t at = text.find("\nbtime ");
-  return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 7, nullptr, 10);
+  return at == std::string::npos ? 0 : leading_number<std::int64_t>(std::string_view(text).substr(at + 7));
 }
 
 std::string start_time_text(int pid) {

@@ -1,23 +1,38 @@
 #include "profshim/base/memory_map.h"
 
-#include <cinttypes>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
+
+#include "profshim/base/number_text.h"
 
 namespace profshim {
+namespace {
 
-bool parse_mapping(const char* line, MemoryMapping& mapping) {
-  char permissions[5] = {};
-  int path_at = 0;
-  if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping.begin, &mapping.end, permissions,
-                  &mapping.offset, &path_at) < 4) {
-    return false;
-  }
+/// Takes the characters up to the next blank, and the blanks behind them.
+std::string_view take_word(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(word.size());
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return word;
+}
+
+}  // namespace
+
+// "BEGIN-END PERMISSIONS OFFSET DEVICE INODE   PATH"
+bool parse_mapping(std::string_view line, MemoryMapping& mapping) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (!take_number(line, mapping.begin, 16) || !take_character(line, '-')) return false;
+  if (!take_number(line, mapping.end, 16) || !take_character(line, ' ')) return false;
+  const std::string_view permissions = take_word(line);
+  if (permissions.size() < 3 || !parse_number(take_word(line), mapping.offset, 16)) return false;
   mapping.is_readable = permissions[0] == 'r';
   mapping.is_writable = permissions[1] == 'w';
   mapping.is_executable = permissions[2] == 'x';
-  mapping.path = path_at > 0 ? line + path_at : "";
-  if (!mapping.path.empty() && mapping.path.back() == '\n') mapping.path.pop_back();
+  take_word(line);
+  take_word(line);
+  mapping.path = line;
   return true;
 }
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <vector>
 
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
 
 namespace profshim {
@@ -45,12 +45,6 @@ std::string word(std::string text) {
   return text.empty() ? "-" : text;
 }
 
-template <class T>
-bool number(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 bool is_on_this_machine(const ProcessIdentity& identity, const ProcessIdentity& own) {
   // Two machines may share a host name; containers of one machine have different names.
   if (!identity.boot_id.empty() && !own.boot_id.empty()) return identity.boot_id == own.boot_id;
@@ -68,8 +62,8 @@ std::uint64_t process_start_time(int pid) {
     if (field == 3) main_thread_ended = *at == 'Z' || *at == 'X';
     // A zombie, which may stay forever in a container, counts as ended. After pthread_exit() in main, other threads run
     // on: field 20 counts them.
-    if (field == 20 && main_thread_ended && std::strtol(at, nullptr, 10) <= 1) return 0;
-    if (field == 22) return std::strtoull(at, nullptr, 10);
+    if (field == 20 && main_thread_ended && leading_number<long>(at) <= 1) return 0;
+    if (field == 22) return leading_number<std::uint64_t>(at);
     while (*at != 0 && *at != ' ') ++at;
   }
   return 0;
@@ -77,7 +71,7 @@ std::uint64_t process_start_time(int pid) {
 
 int parent_process(int pid) {
   const std::string fields = stat_fields(pid);
-  return fields.size() > 3 ? std::atoi(fields.c_str() + 3) : 0;  // " S PPID ..."
+  return fields.size() > 3 ? leading_number<int>(std::string_view(fields).substr(3)) : 0;  // " S PPID ..."
 }
 
 ProcessIdentity own_identity() {
@@ -107,10 +101,10 @@ bool parse_identity(std::string_view text, ProcessIdentity& identity) {
   identity = {};
   if (words.size() != 3 && words.size() != 5) return false;
   identity.host = words[0];
-  if (!number(words[1], identity.pid) || !number(words[2], identity.start_time)) return false;
+  if (!parse_number(words[1], identity.pid) || !parse_number(words[2], identity.start_time)) return false;
   if (words.size() == 3) return true;
   if (words[4] != "-") identity.boot_id = words[4];
-  return number(words[3], identity.pid_namespace);
+  return parse_number(words[3], identity.pid_namespace);
 }
 
 bool can_be_seen(const ProcessIdentity& identity) {

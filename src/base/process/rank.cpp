@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "environment.h"
+#include "profshim/base/environment.h"
 
 namespace profshim {
 namespace {

@@ -1,16 +1,17 @@
 #include "profshim/base/nearest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <numeric>
+
+#include "profshim/base/ascii.h"
 
 namespace profshim {
 namespace {
 
 /// Restricted Damerau-Levenshtein distance, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  using ascii::lower;
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
   std::iota(previous.begin(), previous.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
+
+#include "profshim/base/ascii.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim {
 namespace {
@@ -34,7 +36,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 }  // namespace
 
@@ -74,10 +76,8 @@ std::string format_size(std::uint64_t bytes) {
   auto value = static_cast<double>(bytes);
   // 1023.95 would be printed as 1024.0.
   for (; unit + 1 < kNames.size() && value >= (unit == 0 ? 1024 : 1023.95); ++unit) value /= 1024;
-  char text[40];
   const bool whole = value == static_cast<double>(static_cast<std::uint64_t>(value));
-  std::snprintf(text, sizeof text, whole ? "%.0f %s" : "%.1f %s", value, kNames[unit].data());
-  return text;
+  return fixed_text(value, whole ? 0 : 1).append(" ").append(kNames[unit]);
 }
 
 }  // namespace profshim

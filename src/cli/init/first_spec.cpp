@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 
 #include "cli/plural.h"
 #include "profshim/analysis.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "profshim/json.h"
@@ -40,10 +40,8 @@ Cycle cycle_for(const SeenJob& job) {
 }
 
 std::string time_text(double ns) {
-  char text[32];
   const double value = ns < 1e6 ? ns / 1e3 : ns < 1e9 ? ns / 1e6 : ns / 1e9;
-  std::snprintf(text, sizeof text, "%.3g %s", value, ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s");
-  return text;
+  return rounded_text(value, 3) + (ns < 1e6 ? " us" : ns < 1e9 ? " ms" : " s");
 }
 
 std::string size_text(double bytes) { return format_size(static_cast<std::uint64_t>(std::min(bytes, 1e18))); }
@@ -74,8 +72,7 @@ std::string head(const SeenJob& job) {
 }
 
 std::string steps_comment(const SeenLoop& loop) {
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.3g", 1e9 / std::max(loop.period_ns, 1.0));
+  const std::string rate = rounded_text(1e9 / std::max(loop.period_ns, 1.0), 3);
   std::string steps = plural(loop.steps, "step");
   if (static_cast<double>(loop.most_steps) > 1.1 * static_cast<double>(loop.steps))
     steps = std::to_string(loop.steps) + " to " + plural(loop.most_steps, "step") + " of a rank";

@@ -16,6 +16,7 @@
 #include "observed_run.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/command_line.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/spec.h"
 #include "seen_job.h"
@@ -32,7 +33,7 @@ struct InitOptions {
 class ScratchFolder {
  public:
   ScratchFolder() : path_(std::filesystem::temp_directory_path() / "profshim-init-XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error(path_ + ": " + std::strerror(errno));
+    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error(path_ + ": " + error_text(errno));
   }
   ~ScratchFolder() {
     std::error_code ignored;
@@ -86,7 +87,7 @@ void write_spec(const std::string& text, const InitOptions& options) {
   using Existing = AtomicFile::Existing;
   if (!file.open(options.file) || !file.write(text.data(), text.size()) ||
       !file.publish(options.force ? Existing::kReplace : Existing::kKeepExisting))
-    throw std::runtime_error(options.file + ": " + std::strerror(file.error()));
+    throw std::runtime_error(options.file + ": " + error_text(file.error()));
 }
 
 int init(int argc, char** argv) {

@@ -21,6 +21,8 @@
 #include "cli/run/job_environment.h"
 #include "cli/traces/recover.h"
 #include "cli/traces/trace_files.h"
+#include "profshim/base/error_text.h"
+#include "profshim/base/number_text.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
 
@@ -35,14 +37,13 @@ void set_environment(const std::string& folder, const std::string& program, cons
   std::string why_not;
   const std::string library = find_library(why_not);
   if (library.empty()) throw std::runtime_error(why_not);
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "limits.window_seconds=%.3f", limits.record_seconds);
   SpecSources sources;
   // One window of limited size, whatever the job does; loading it takes a few seconds at most.
   for (const std::string& setting :
-       {std::string("ranks.select=all"), std::string("steps.source=none"), std::string(seconds),
-        std::string("limits.trace_size=64MiB"), std::string("output.gzip=false"),
-        std::string("profile.log_level=quiet"), "output.folder=\"" + folder + "/{run_name}\""})
+       {std::string("ranks.select=all"), std::string("steps.source=none"),
+        "limits.window_seconds=" + fixed_text(limits.record_seconds, 3), std::string("limits.trace_size=64MiB"),
+        std::string("output.gzip=false"), std::string("profile.log_level=quiet"),
+        "output.folder=\"" + folder + "/{run_name}\""})
     sources.options.emplace_back("--set", setting);
   const LoadedSpec loaded = load_spec(sources);
   if (!loaded.ok()) throw std::runtime_error(to_line(loaded.problems.front()));
@@ -71,7 +72,8 @@ class Command {
     sigaction(SIGPIPE, &ignore, &pipe_before_);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int failure[2];
-    if (pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error(std::string("cannot make a pipe: ") + strerror(errno));
+    if (pipe2(failure, O_CLOEXEC) != 0)
+      throw std::runtime_error(std::string("cannot make a pipe: ") + error_text(errno));
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
@@ -84,7 +86,7 @@ class Command {
     if (pid_ > 0) setpgid(pid_, pid_);
     if (pid_ > 0 && read(failure[0], &error, sizeof error) != sizeof error) error = 0;
     close(failure[0]);
-    if (error != 0) throw std::runtime_error(words[0] + ": " + strerror(error));
+    if (error != 0) throw std::runtime_error(words[0] + ": " + error_text(error));
   }
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
@@ -151,7 +153,9 @@ class Command {
     kill(-pid_, signal);
     if (!ended_) return;
     std::ifstream children("/proc/thread-self/children");
-    for (pid_t pid; children >> pid;) kill(pid, signal);
+    for (std::string pid; children >> pid;) {
+      if (const auto number = leading_number<pid_t>(pid); number > 0) kill(number, signal);
+    }
   }
 
   sigset_t before_;
@@ -211,15 +215,9 @@ void watch(Command& command, const std::string& folder, const RunLimits& limits,
 
 std::string ending_of(const Command& command, double seconds) {
   const int status = command.status();
-  char text[64];
-  if (!command.has_ended()) {
-    std::snprintf(text, sizeof text, "stopped after %.0f s", seconds);
-  } else if (WIFSIGNALED(status)) {
-    std::snprintf(text, sizeof text, "signal %d", WTERMSIG(status));
-  } else {
-    std::snprintf(text, sizeof text, "exit %d", WEXITSTATUS(status));
-  }
-  return text;
+  if (!command.has_ended()) return "stopped after " + fixed_text(seconds, 0) + " s";
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  return "exit " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace

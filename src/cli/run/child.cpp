@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "profshim/base/error_text.h"
+
 namespace profshim::cli {
 namespace {
 
@@ -49,7 +51,7 @@ void install_handlers() {
 [[noreturn]] void exec_or_exit(char** argv) {
   execvp(argv[0], argv);
   const int error = errno;
-  std::fprintf(stderr, "profshim run: %s: %s\n", argv[0], std::strerror(error));
+  std::fprintf(stderr, "profshim run: %s: %s\n", argv[0], error_text(error));
   _exit(error == ENOENT ? 127 : 126);
 }
 
@@ -62,7 +64,7 @@ int run_child(char** argv) {
   install_handlers();
   std::fflush(nullptr);
   const pid_t pid = fork();
-  if (pid < 0) throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid < 0) throw std::runtime_error(std::string("cannot start a process: ") + error_text(errno));
   if (pid == 0) {
     // Reset before unblocking: otherwise our handler would consume a signal that arrives before exec.
     for (const int signal : kForwarded) {
@@ -77,7 +79,7 @@ int run_child(char** argv) {
   sigprocmask(SIG_SETMASK, &before, nullptr);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) throw std::runtime_error(std::string("cannot wait for the command: ") + std::strerror(errno));
+    if (errno != EINTR) throw std::runtime_error(std::string("cannot wait for the command: ") + error_text(errno));
   }
   child_pid = 0;
   return status;

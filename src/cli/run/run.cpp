@@ -42,13 +42,14 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
   }
   std::vector<std::string> out;
   glob_t found = {};
-  int failed = glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found);
+  int failed = glob(pattern.c_str(), GLOB_ONLYDIR | GLOB_NOSORT, nullptr, &found);
   if (spec.output.overwrite == Overwrite::kNew)
-    failed &= glob((pattern + "-[0-9]*").c_str(), GLOB_ONLYDIR | GLOB_APPEND, nullptr, &found);
+    failed &= glob((pattern + "-[0-9]*").c_str(), GLOB_ONLYDIR | GLOB_NOSORT | GLOB_APPEND, nullptr, &found);
   if (failed == 0) {
     for (std::size_t i = 0; i < found.gl_pathc; ++i) out.push_back(absolute_path(found.gl_pathv[i]));
   }
   globfree(&found);
+  std::sort(out.begin(), out.end());
   return out;
 }
 

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "estimate.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
 #include "profshim/output.h"
@@ -43,15 +44,12 @@ void add_size_warnings(LoadedSpec& loaded) {
   constexpr std::size_t kMostWindows = 8;
   const Estimate e =
       estimate(planned_windows(schedule, steps_until_over(schedule), kMostWindows), loaded.spec, kEventsPerStep);
-  char size[256];
-  std::snprintf(size, sizeof size,
-                " (estimate: %.0f events in the window, about %s of trace, for %" PRId64
-                " calls per step; for another number: profshim explain --events-per-step N)",
-                e.events, size_text(e.trace_bytes).c_str(), kEventsPerStep);
-  const char* details = size;
+  std::string details = " (estimate: " + fixed_text(e.events, 0) + " events in the window, about " +
+                        size_text(e.trace_bytes) + " of trace, for " + std::to_string(kEventsPerStep) +
+                        " calls per step; for another number: profshim explain --events-per-step N)";
   for (const SizeWarning& warning : size_warnings(loaded.spec, e)) {
     loaded.problems.push_back(warning_about(loaded, warning.key, warning.message + details, warning.hint));
-    details = "";
+    details.clear();
   }
 }
 
@@ -59,13 +57,13 @@ std::string why_not_made(const std::string& path) {
   std::string ancestor = path;
   struct stat s {};
   while (stat(ancestor.c_str(), &s) != 0) {
-    if (errno != ENOENT) return std::strerror(errno);
+    if (errno != ENOENT) return error_text(errno);
     const std::size_t slash = ancestor.rfind('/');
     if (slash == std::string::npos || ancestor == "/") return {};
     ancestor.resize(std::max<std::size_t>(slash, 1));
   }
   if (!S_ISDIR(s.st_mode)) return ancestor + " is not a folder";
-  return access(ancestor.c_str(), W_OK | X_OK) == 0 ? std::string() : ancestor + ": " + std::strerror(errno);
+  return access(ancestor.c_str(), W_OK | X_OK) == 0 ? std::string() : ancestor + ": " + error_text(errno);
 }
 
 void add_folder_warning(LoadedSpec& loaded) {

@@ -10,6 +10,7 @@
 #include "planned_phases.h"
 #include "planned_windows.h"
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "profshim/json/writer.h"
@@ -134,11 +135,12 @@ void print_files(const Plan& plan) {
 
 void print_estimate(const Spec& spec, const Estimate& e, const ExplainOptions& options) {
   std::printf("\nestimates for %" PRId64 " recorded calls per step (--events-per-step):\n", options.events_per_step);
-  std::printf("  largest trace: %.0f events, %s, about %s gzipped\n", e.events, size_text(e.trace_bytes).c_str(),
-              size_text(e.gzip_bytes).c_str());
+  std::printf("  largest trace: %s events, %s, about %s gzipped\n", fixed_text(e.events, 0).c_str(),
+              size_text(e.trace_bytes).c_str(), size_text(e.gzip_bytes).c_str());
   std::printf("  host memory for its events: %s of limits.host_memory = %s\n", size_text(e.memory_bytes).c_str(),
               format_size(spec.limits.host_memory).c_str());
-  std::printf("  cost of a recorded step: about %.1f us; outside windows a few ns per call\n", e.microseconds_per_step);
+  std::printf("  cost of a recorded step: about %s us; outside windows a few ns per call\n",
+              fixed_text(e.microseconds_per_step, 1).c_str());
   for (const SizeWarning& warning : size_warnings(spec, e)) {
     std::printf("  warning: %s: %s; %s\n", warning.key.c_str(), warning.message.c_str(), warning.hint.c_str());
   }

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "profshim/analysis/trace_loop.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
@@ -21,15 +22,8 @@ std::string_view source_of(const TraceLoop& found, const loop::Boundary& boundar
 }
 
 std::string time_text(double ns) {
-  char text[32];
-  std::snprintf(text, sizeof text,
-                ns < 1e6   ? "%.1f us"
-                : ns < 1e9 ? "%.1f ms"
-                           : "%.2f s",
-                ns < 1e6   ? ns / 1e3
-                : ns < 1e9 ? ns / 1e6
-                           : ns / 1e9);
-  return text;
+  if (ns < 1e6) return fixed_text(ns / 1e3, 1) + " us";
+  return ns < 1e9 ? fixed_text(ns / 1e6, 1) + " ms" : fixed_text(ns / 1e9, 2) + " s";
 }
 
 std::string boundary_text(const TraceLoop& found, const Level& level) {

@@ -10,6 +10,7 @@
 #include "cli/spec/spec_options.h"
 #include "compare_reports.h"
 #include "profshim/base/atomic_file.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
 #include "trace_groups.h"
@@ -37,7 +38,7 @@ RunProfile profile(const std::vector<std::string>& paths, bool rules) {
 void write_file(const std::string& path, const std::string& text) {
   AtomicFile file;
   if (!file.open(path) || !file.write(text.data(), text.size()) || !file.publish(AtomicFile::Existing::kReplace)) {
-    throw std::runtime_error("cannot write " + path + ": " + std::strerror(file.error()));
+    throw std::runtime_error("cannot write " + path + ": " + error_text(file.error()));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/plural.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
 
@@ -40,10 +41,8 @@ std::string_view word(What what) {
 }
 
 std::string number(double value, const char* unit = "") {
-  char text[64];
   const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-  std::snprintf(text, sizeof text, whole && *unit == 0 ? "%.0f" : "%.1f", value);
-  return std::string(text) + unit;
+  return fixed_text(value, whole && *unit == 0 ? 0 : 1) + unit;
 }
 
 bool is_time(const Change& c) { return c.what == What::kTime || c.kind.ends_with("_us"); }
@@ -57,9 +56,8 @@ std::string change_text(const Change& c) {
   if (!c.before) return value_text(c, c.after);
   std::string text = value_text(c, c.before) + " -> " + value_text(c, c.after);
   if (is_time(c) && *c.before > 0 && c.after) {
-    char percent[64];
-    std::snprintf(percent, sizeof percent, " (%+.1f %%)", (*c.after / *c.before - 1) * 100);
-    text += percent;
+    const double percent = (*c.after / *c.before - 1) * 100;
+    text += (std::signbit(percent) ? " (" : " (+") + fixed_text(percent, 1) + " %)";
   }
   return text;
 }
@@ -72,9 +70,7 @@ std::string title(const Change& c) {
 std::string detail(const Change& c) {
   std::string text = c.sentence;
   if (c.p) {
-    char p[64];
-    std::snprintf(p, sizeof p, "%sp = %.2g", text.empty() ? "" : ", ", *c.p);
-    text += p;
+    text += (text.empty() ? "p = " : ", p = ") + rounded_text(*c.p, 2);
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include "cli/plural.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis/groups.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "profshim/json/writer.h"
@@ -325,7 +326,7 @@ int run(int argc, char** argv) {
     return kFailure;
   }
   if (fs::directory_iterator(folder, error); error) {
-    std::fprintf(stderr, "profshim: %s: %s\n", printable(folder).c_str(), error.message().c_str());
+    std::fprintf(stderr, "profshim: %s: %s\n", printable(folder).c_str(), error_text(error.value()));
     return kFailure;
   }
   const std::vector<Run> runs = runs_in(folder);

@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
+#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/document.h"
 #include "profshim/spec.h"
@@ -64,14 +65,10 @@ void print_result(const MergeResult& result, const std::string& out) {
               "drift (ppm)", "error (us)");
   for (const MergedRank& rank : result.ranks) {
     const std::string number = rank.rank >= 0 ? std::to_string(rank.rank) : "?";
-    std::printf("%6s  %-16s  %-11s  %8llu  %14.3f  %10.3f  ", number.c_str(), printable(rank.host).c_str(),
-                printable(rank.clock).c_str(), static_cast<unsigned long long>(rank.moments), rank.offset_us,
-                rank.drift_ppm);
-    if (rank.error_us < 0) {
-      std::printf("%10s\n", "not known");
-    } else {
-      std::printf("%10.3f\n", rank.error_us);
-    }
+    std::printf("%6s  %-16s  %-11s  %8llu  %14s  %10s  ", number.c_str(), printable(rank.host).c_str(),
+                printable(rank.clock).c_str(), static_cast<unsigned long long>(rank.moments),
+                fixed_text(rank.offset_us, 3).c_str(), fixed_text(rank.drift_ppm, 3).c_str());
+    std::printf("%10s\n", rank.error_us < 0 ? "not known" : fixed_text(rank.error_us, 3).c_str());
   }
   std::printf("%s: %llu events of %zu ranks; arrows for %llu messages, %llu collectives, %llu requests\n",
               printable(out).c_str(), static_cast<unsigned long long>(result.events), result.ranks.size(),

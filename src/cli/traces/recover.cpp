@@ -17,6 +17,7 @@
 #include "cli/spec/spec_options.h"
 #include "file_owner.h"
 #include "profshim/analysis/groups.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
@@ -62,13 +63,13 @@ int refuse(const std::string& path, const std::string& why, std::vector<RecoverN
 
 int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
   struct stat file {};
-  if (lstat(path.c_str(), &file) != 0) return refuse(path, std::strerror(errno), notes);
+  if (lstat(path.c_str(), &file) != 0) return refuse(path, error_text(errno), notes);
   const std::string whole = absolute_path(path);
   if (S_ISLNK(file.st_mode)) {
     // `path` is a link in a run folder: traces go to that folder, even if the folder was moved.
     const std::size_t slash = whole.rfind('/');
     const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
-    if (!folder.fd) return refuse(path, std::strerror(errno), notes);
+    if (!folder.fd) return refuse(path, error_text(errno), notes);
     const ActAsOwner owner(folder.found);
     if (!owner.ok())
       return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);
@@ -153,7 +154,7 @@ int recover(int argc, char** argv) {
 
 int recover_folder(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
   const OpenFolder folder = output::open_run_folder(path);
-  if (!folder.fd) return refuse(path, std::strerror(errno), notes);
+  if (!folder.fd) return refuse(path, error_text(errno), notes);
   const ActAsOwner owner(folder.found);
   if (!owner.ok())
     return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);

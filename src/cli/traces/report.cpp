@@ -10,6 +10,7 @@
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis/memory.h"
 #include "profshim/base/atomic_file.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
 #include "trace_groups.h"
@@ -29,7 +30,7 @@ bool write_page(const std::string& out, const std::string& page) {
   AtomicFile file;
   if (file.open(out) && file.write(page.data(), page.size()) && file.publish(AtomicFile::Existing::kReplace))
     return true;
-  std::fprintf(stderr, "profshim report: cannot write %s: %s\n", printable(out).c_str(), std::strerror(file.error()));
+  std::fprintf(stderr, "profshim report: cannot write %s: %s\n", printable(out).c_str(), error_text(file.error()));
   return false;
 }
 

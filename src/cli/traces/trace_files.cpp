@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/output/manifest.h"
 
@@ -115,7 +116,7 @@ std::vector<std::string> traces_below(const std::string& folder, std::vector<std
         result.push_back(it->path().string());
       }
     }
-    if (error) unread.push_back(current + ": " + error.message());
+    if (error) unread.push_back(current + ": " + error_text(error.value()));
     if (!has_manifests) continue;
     add_phase_traces(current, of_phases);
     for (const auto& [path, window] : traces_in_manifests(current)) {

@@ -11,6 +11,7 @@
 
 #include "batch.h"
 #include "file_info.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/convert.h"
 #include "python_process.h"
@@ -153,7 +154,7 @@ class Outputs {
     for (const auto& [temporary, name] : files_) {
       bytes += std::filesystem::file_size(temporary);
       if (std::rename(temporary.c_str(), name.c_str()) != 0)
-        throw std::runtime_error(name + ": cannot be written: " + std::strerror(errno));
+        throw std::runtime_error(name + ": cannot be written: " + error_text(errno));
     }
     files_.clear();
     return bytes;
@@ -182,7 +183,7 @@ class PartNames {
     const std::string rank = known ? std::to_string(*known) : "__HIVE_DEFAULT_PARTITION__";
     const std::string folder = folder_ + std::string(kRankFolder) + rank;
     if (const int error = make_folders(folder); error != 0)
-      throw std::runtime_error("cannot create " + folder + ": " + std::strerror(error));
+      throw std::runtime_error("cannot create " + folder + ": " + error_text(error));
     std::string path = folder + "/" + name + ".parquet";
     for (int number = 2; !used_.insert(path).second; ++number)
       path = folder + "/" + name + "-" + std::to_string(number) + ".parquet";

@@ -1,9 +1,9 @@
 #include "file_info.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "profshim/base/number_text.h"
 #include "profshim/trace/metadata.h"
 #include "trace/schema.h"
 
@@ -14,9 +14,7 @@ constexpr std::int64_t kMostNs = TraceMetadata::kMaxNs;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return parse_number(text, number) ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::int64_t> step_number(const ReadEvent& event) {

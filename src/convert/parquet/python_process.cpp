@@ -11,6 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "profshim/base/error_text.h"
 #include "script.h"
 
 namespace profshim::convert_detail {
@@ -37,7 +38,7 @@ ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " +
   signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> in{}, out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0)
-    throw std::runtime_error(std::string("cannot create a pipe: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot create a pipe: ") + error_text(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
@@ -53,7 +54,7 @@ ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " +
   from_ = out[0];
   if (error != 0) {
     child_ = -1;
-    throw std::runtime_error(about_ + ": cannot start: " + std::strerror(error));
+    throw std::runtime_error(about_ + ": cannot start: " + error_text(error));
   }
   expect_ok();
   std::string columns;

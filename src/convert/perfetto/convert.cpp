@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "packets.h"
+#include "profshim/base/error_text.h"
 #include "trace/schema.h"
 #include "track_plan.h"
 
@@ -189,14 +190,14 @@ ConvertResult convert_to_perfetto(const std::string& path, const std::string& ou
   ConvertResult result;
   AtomicFile file;
   if (!file.open(out)) {
-    result.error = out + ": cannot be written: " + std::strerror(file.error());
+    result.error = out + ": cannot be written: " + error_text(file.error());
     return result;
   }
   const std::unique_ptr<ByteSink> sink = file_sink(file);
   const auto read = [&](const TraceVisitor& visitor) { return read_trace(path, visitor); };
   if (!convert_detail::write_perfetto(path, read, *sink, result)) return result;
   if (!sink->close() || !file.publish(AtomicFile::Existing::kReplace))
-    result.error = out + ": cannot be written: " + std::strerror(file.error());
+    result.error = out + ": cannot be written: " + error_text(file.error());
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mapped_libraries.h"
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 
 namespace profshim::device {
@@ -25,8 +26,8 @@ void* try_open(const std::string& path, FoundCupti& found) {
 }
 
 std::string dl_error() {
-  const char* const error = dlerror();
-  return error != nullptr ? error : "unknown error";
+  const std::string error = loader_error_text();
+  return error.empty() ? "unknown error" : error;
 }
 
 void* open_by_soname(FoundCupti& found) {

@@ -1,8 +1,8 @@
 #include "nccl_operation_args.h"
 
 #include <charconv>
-#include <cstdlib>
 
+#include "profshim/base/number_text.h"
 #include "profshim/trace/bus_factor.h"
 #include "trace/schema.h"
 
@@ -141,9 +141,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
     if (const auto destination = sends ? other : own) add(arg::kDestinationRank, *destination);
   }
   if (nccl.sequence != 0) add(arg::kSequence, std::uint64_t{nccl.sequence});
-  if (comm->identity.find_first_not_of('0') != std::string::npos) {
-    add(arg::kCommsId, std::uint64_t{std::strtoull(comm->identity.c_str(), nullptr, 16)});
-  }
+  if (std::uint64_t id = 0; parse_number(comm->identity, id, 16) && id != 0) add(arg::kCommsId, id);
 }
 
 std::span<const Arg> NcclOperationArgs::of_operation(const Event& operation) {

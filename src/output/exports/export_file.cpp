@@ -4,6 +4,8 @@
 #include <cstring>
 #include <memory>
 
+#include "profshim/base/error_text.h"
+
 namespace profshim::output {
 namespace {
 
@@ -26,7 +28,7 @@ std::string write_export(const Spec& spec, const PublishOptions& options, const 
     if (sink->close() && whole && file.publish(existing(spec))) return name;
     if (options.recovered && file.error() == EEXIST) return name;
   }
-  return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
+  return std::string("failed: ") + error_text(file.error() != 0 ? file.error() : EIO);
 }
 
 }  // namespace profshim::output

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "export_file.h"
+#include "profshim/base/error_text.h"
 #include "profshim/json/writer.h"
 #include "summary_file.h"
 
@@ -80,7 +81,7 @@ void WindowAnswers::write_summary(int rank, ManifestWindow& window) {
   const std::string answers = json(window);
   const int error =
       add_to_summary(options_.folder, options_.folder_fd, rank, window.file, answers.substr(1, answers.size() - 2));
-  if (error != 0) window.summary = std::string("failed: ") + std::strerror(error);
+  if (error != 0) window.summary = std::string("failed: ") + error_text(error);
 }
 
 void WindowAnswers::write_tables(ManifestWindow& window) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "profshim/base/error_text.h"
 #include "quiet_child.h"
 
 namespace profshim::output {
@@ -75,11 +76,11 @@ std::string FinishCommand::start(const Spec& spec, const std::string& folder, co
   add("PROFSHIM_RUN_NAME", manifest.run_name);
   add("PROFSHIM_STATUS", status);
   const Descriptor output(open_log(folder, manifest.rank.rank));
-  if (!output) return std::strerror(errno);
+  if (!output) return error_text(errno);
   const int error = child_->start(
       {"/bin/sh", "-c", kScript, "profshim-finish", spec.finish.command, std::to_string(timeout_seconds_)}, environment,
       output.get());
-  return error != 0 ? std::string("/bin/sh: ") + std::strerror(error) : std::string();
+  return error != 0 ? std::string("/bin/sh: ") + error_text(error) : std::string();
 }
 
 std::optional<std::string> FinishCommand::poll() {

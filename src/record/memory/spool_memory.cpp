@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/memory_room.h"
@@ -48,7 +49,7 @@ std::uintptr_t page_size() {
   return size;
 }
 
-std::string reason(const std::string& what, int error) { return what + ": " + std::strerror(error); }
+std::string reason(const std::string& what, int error) { return what + ": " + error_text(error); }
 
 // A file that grows beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job.
 bool file_size_allowed(std::uint64_t bytes) {

@@ -2,9 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <cstring>
 #include <optional>
+
+#include "profshim/base/number_text.h"
 
 namespace profshim::recorder::python {
 namespace {
@@ -117,9 +118,12 @@ std::optional<Layout> from_table(const Places& places, std::uint64_t version) {
 }  // namespace
 
 std::uint64_t version_in(const char* text) {
+  std::string_view rest = text;
   unsigned major = 0, minor = 0, micro = 0;
-  char after = 0;
-  if (std::sscanf(text, "%u.%u.%u%c", &major, &minor, &micro, &after) != 4 || (after != ' ' && after != '+')) return 0;
+  if (!take_number(rest, major) || !take_character(rest, '.') || !take_number(rest, minor) ||
+      !take_character(rest, '.') || !take_number(rest, micro) || !(rest.starts_with(' ') || rest.starts_with('+'))) {
+    return 0;
+  }
   return major << 24 | minor << 16 | micro << 8 | 0xf0;
 }
 

@@ -1,11 +1,11 @@
 #include "launch_environment.h"
 
-#include <strings.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <string_view>
 
+#include "profshim/base/ascii.h"
 #include "profshim/session.h"
 
 namespace profshim::session {
@@ -16,7 +16,7 @@ char launch_folder[4096];  // "" = unknown
 
 bool is_off(const char* value) {
   for (const char* off : {"0", "false", "no", "off"}) {
-    if (strcasecmp(value, off) == 0) return true;
+    if (ascii::equal_words(value, off)) return true;
   }
   return false;
 }

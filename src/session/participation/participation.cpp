@@ -1,13 +1,12 @@
 #include "participation.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "launch_environment.h"
 #include "profshim/base/command_line.h"
+#include "profshim/base/environment.h"
 #include "profshim/base/glob.h"
 
 namespace profshim::session {
@@ -65,12 +64,7 @@ Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   if (spec.ranks.source == "auto" || spec.ranks.source == "mpi") return from_mpi;
   Rank rank = from_mpi;
   rank.source = spec.ranks.source;
-  const char* const value = std::getenv(spec.ranks.source.c_str());
-  char* end = nullptr;
-  const long number = value != nullptr ? std::strtol(value, &end, 10) : -1;
-  rank.rank = value != nullptr && *value != 0 && *end == 0 && number >= 0 && number <= std::numeric_limits<int>::max()
-                  ? static_cast<int>(number)
-                  : -1;
+  rank.rank = number_in_environment(spec.ranks.source.c_str());
   return rank;
 }
 

@@ -7,6 +7,7 @@
 
 #include "memory_cgroup.h"
 #include "profshim/base/clock.h"
+#include "profshim/base/error_text.h"
 
 namespace profshim::session {
 namespace {
@@ -154,7 +155,7 @@ void SystemSampler::sample_net(std::int64_t now_ns) {
 std::string_view SystemSampler::read(File file, std::string_view lost) {
   const std::optional<std::string_view> text = file_of(file).read(*text_);
   if (!text) {
-    say(file, std::string("cannot be read (") + std::strerror(file_of(file).error()) + ")", lost);
+    say(file, std::string("cannot be read (") + error_text(file_of(file).error()) + ")", lost);
   } else if (text->empty()) {
     say(file, "is empty", lost);
   }

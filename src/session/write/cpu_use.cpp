@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim::session {
 namespace {
@@ -57,7 +57,7 @@ bool read_threads(CpuReading& reading, std::span<const pid_t> ours) {
   if (tasks == nullptr) return false;
   std::string text;
   while (const dirent* const entry = readdir(tasks)) {
-    const pid_t tid = std::atoi(entry->d_name);
+    const auto tid = leading_number<pid_t>(entry->d_name);
     if (tid <= 0 || std::find(ours.begin(), ours.end(), tid) != ours.end()) continue;
     int error = 0;
     std::array<std::int64_t, 2> n{};

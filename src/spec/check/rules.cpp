@@ -1,13 +1,13 @@
 #include "rules.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "profshim/base/nearest.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim {
 namespace {
@@ -131,9 +131,7 @@ bool read_rule(const Value& table, CheckRule& rule, Refusal& refusal) {
 }
 
 std::string number_text(double value) {
-  char text[400];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
-  const std::string digits = error == std::errc() ? std::string(text, end) : "0";
+  const std::string digits = exact_text(value);
   // A TOML integer has 64 bits; larger limits are floats.
   return value < 9e15 || digits.find('.') != std::string::npos ? digits : digits + ".0";
 }

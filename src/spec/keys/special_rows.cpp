@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "profshim/analysis/summary.h"
+#include "profshim/base/number_text.h"
 #include "row_types.h"
 #include "spec/check/rules.h"
 #include "spec/phase/read_phases.h"
@@ -215,12 +215,6 @@ bool store_summary_table(const Value& value, Spec& spec, Refusal& refusal) {
   return true;
 }
 
-std::string number_text(double value) {
-  char text[400];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
-  return error == std::errc() ? std::string(text, end) : std::string("0");
-}
-
 }  // namespace
 
 KeyRow export_row() {
@@ -286,11 +280,11 @@ KeyRow seconds_row(std::string key, const SecondsRange& range, double& (*member)
       member(spec) = seconds;
       return true;
     }
-    refusal = {number_text(seconds) + (is_small ? " is too small" : " is too large"),
+    refusal = {exact_text(seconds) + (is_small ? " is too small" : " is too large"),
                "allowed: " + std::string(range.allowed), 0, 0};
     return false;
   };
-  auto print = [member](const Spec& spec) { return number_text(member(const_cast<Spec&>(spec))); };
+  auto print = [member](const Spec& spec) { return exact_text(member(const_cast<Spec&>(spec))); };
   return {std::move(key), "number", std::string(range.values), "", sentence, store, print, {}, {}, std::move(accepts)};
 }
 

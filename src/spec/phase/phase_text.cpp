@@ -1,17 +1,11 @@
-#include <charconv>
 
 #include "phase_settings.h"
+#include "profshim/base/number_text.h"
 #include "read_phases.h"
 #include "spec/step_list.h"
 
 namespace profshim::spec {
 namespace {
-
-std::string number_text(double value) {
-  char text[400];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
-  return error == std::errc() ? std::string(text, end) : std::string("0");
-}
 
 /// An inline table.
 class Table {
@@ -55,7 +49,7 @@ Table phase_table(const PhaseSpec& phase) {
   table.add("name", toml_string(phase.name));
   table.add(to_text(phase.ranges_of.source), toml_string(phase.ranges_of.pattern));
   table.add("mode", phase.has_windows ? "\"window\"" : "\"mark\"");
-  if (phase.max_seconds > 0) table.add("max_seconds", number_text(phase.max_seconds));
+  if (phase.max_seconds > 0) table.add("max_seconds", exact_text(phase.max_seconds));
   if (phase.ranks) table.add("ranks", toml_string(phase.ranks->text()));
   if (phase.ticks) {
     Table ticks;
@@ -65,7 +59,7 @@ Table phase_table(const PhaseSpec& phase) {
   }
   table.add_table("schedule", schedule_table(phase.schedule));
   Table limits;
-  if (phase.limits.window_seconds) limits.add("window_seconds", number_text(*phase.limits.window_seconds));
+  if (phase.limits.window_seconds) limits.add("window_seconds", exact_text(*phase.limits.window_seconds));
   if (phase.limits.total_traces) limits.add("total_traces", std::to_string(*phase.limits.total_traces));
   table.add_table("limits", limits);
   table.add_table("capture", capture_table(phase.capture));

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "profshim/base/ascii.h"
 #include "spec/value.h"
 
 namespace profshim::spec {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 bool is_digit_of(char c, int base) {
   if (base == 16) return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');

@@ -3,23 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
 
 #include "analysis/report/tables.h"
 #include "analysis/summary/view_tables.h"
 #include "escape.h"
+#include "profshim/base/number_text.h"
 
 namespace profshim::analysis_detail {
 namespace {
 
 constexpr std::string_view kNarrowBlank = "\u202f";
-
-std::string fixed(double value, int digits) {
-  char text[400];  // the largest double has 309 digits
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
 
 /// Returns "12 345" for 12345.
 std::string whole_text(std::int64_t value) {
@@ -46,14 +40,14 @@ std::string time_text(double us, const TimeUnit& unit) {
   if (us == 0) return "0";
   const double value = us / unit.divisor;
   if (std::fabs(value) < kLeast) return value > 0 ? "&lt;0.001" : "&gt;-0.001";
-  return fixed(value, 3);
+  return fixed_text(value, 3);
 }
 
 std::string bytes_text(double bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
   for (; std::fabs(bytes) >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
-  return fixed(bytes, unit == 0 ? 0 : 2) + " " + kUnits[unit];
+  return fixed_text(bytes, unit == 0 ? 0 : 2) + " " + kUnits[unit];
 }
 
 struct ColumnForm {
@@ -98,15 +92,15 @@ std::string cell_html(const Cell& cell, const ColumnForm& form) {
     case Unit::kBytes:
       return bytes_html(value, form.text);
     case Unit::kRate:
-      return open + fixed(value, 3) + "</td>";
+      return open + fixed_text(value, 3) + "</td>";
     case Unit::kPercent:
-      return "<td class=\"share\" style=\"--share:" + fixed(std::clamp(value, 0.0, 100.0), 1) + "\">" +
-             fixed(value, 1) + "\u00a0%</td>";
+      return "<td class=\"share\" style=\"--share:" + fixed_text(std::clamp(value, 0.0, 100.0), 1) + "\">" +
+             fixed_text(value, 1) + "\u00a0%</td>";
     case Unit::kPlain:
       break;
   }
   const auto* whole = std::get_if<std::int64_t>(&cell);
-  return open + (whole != nullptr ? whole_text(*whole) : fixed(value, 3)) + "</td>";
+  return open + (whole != nullptr ? whole_text(*whole) : fixed_text(value, 3)) + "</td>";
 }
 
 std::string numbers_html(const ViewTable& table) {
@@ -150,7 +144,7 @@ double most_of(const ReportHeatMap& map) {
 std::string short_text(double value) {
   if (value == 0) return "0";
   constexpr double kLeast = 0.005;
-  return value < kLeast ? "&lt;0.01" : fixed(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+  return value < kLeast ? "&lt;0.01" : fixed_text(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 }
 
 std::string heat_map_html(const ReportHeatMap& map) {
@@ -176,7 +170,7 @@ std::string heat_map_html(const ReportHeatMap& map) {
         out += "<td class=\"none\"></td>";
         continue;
       }
-      out += "<td style=\"--heat:" + fixed(most > 0 ? square_root(value / most) : 0, 2) + "\">";
+      out += "<td style=\"--heat:" + fixed_text(most > 0 ? square_root(value / most) : 0, 2) + "\">";
       if (map.shows_numbers) out += short_text(value / unit.divisor);
       out += "</td>";
     }

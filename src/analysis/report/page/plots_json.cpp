@@ -1,9 +1,9 @@
 #include "plots_json.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "escape.h"
+#include "profshim/base/number_text.h"
 #include "profshim/json/writer.h"
 
 namespace profshim::analysis_detail {
@@ -15,14 +15,11 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
   json.close_list();
 }
 
-/// `format`: "%.6g", or "%.15g" for exact numbers.
-void write_values(JsonWriter& json, const std::vector<double>& values, const char* format = "%.6g") {
+constexpr int kRounded = 6, kExact = 15;  // digits
+
+void write_values(JsonWriter& json, const std::vector<double>& values, int digits = kRounded) {
   json.open_list();
-  for (const double value : values) {
-    char number[64];
-    std::snprintf(number, sizeof number, format, value);
-    json.raw(std::isfinite(value) ? number : "null");
-  }
+  for (const double value : values) json.raw(std::isfinite(value) ? rounded_text(value, digits) : "null");
   json.close_list();
 }
 
@@ -43,7 +40,6 @@ const char* kind_name(ReportPlot::Kind kind) {
 }
 
 void write_plot(JsonWriter& json, const ReportPlot& plot) {
-  constexpr const char* kExact = "%.15g";
   json.line(0).open_object().member("key", plot.key).member("kind", kind_name(plot.kind));
   json.member("in_bytes", plot.unit == Unit::kBytes);
   json.member("label_axis", plot.label_axis).member("value_axis", plot.value_axis);
@@ -55,7 +51,7 @@ void write_plot(JsonWriter& json, const ReportPlot& plot) {
     const ReportPlot::Series& series = plot.series[i];
     json.line(0).open_object().member("label", series.label).member("quiet", series.quiet);
     json.member("color", series.color >= 0 ? series.color : static_cast<int>(i)).key("values");
-    write_values(json, series.values, plot.unit == Unit::kBytes ? kExact : "%.6g");
+    write_values(json, series.values, plot.unit == Unit::kBytes ? kExact : kRounded);
     json.close_object();
   }
   json.close_list().close_object();

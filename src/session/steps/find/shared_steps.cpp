@@ -1,7 +1,8 @@
 #include "shared_steps.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "profshim/base/number_text.h"
 
 namespace profshim::session {
 namespace {
@@ -15,7 +16,8 @@ bool is_made_by_all(loop::CallKind kind) {
 
 std::int64_t number_after(const std::string& text, const char* word, std::int64_t otherwise) {
   const std::size_t at = text.find(word);
-  return at == std::string::npos ? otherwise : std::atoll(text.c_str() + at + std::char_traits<char>::length(word));
+  const std::size_t begin = at + std::char_traits<char>::length(word);
+  return at == std::string::npos ? otherwise : leading_number<std::int64_t>(std::string_view(text).substr(begin));
 }
 
 loop::Confidence confidence_of(const std::string& text) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "profshim/base/clock.h"
+#include "profshim/base/error_text.h"
 #include "session/begin_recording.h"
 
 namespace profshim::session {
@@ -26,7 +27,7 @@ void GpuSampler::tick(bool is_open, std::uint64_t windows) {
   const int refused = start_thread(thread_, run, this);
   if (refused != 0)
     recorder::problem("system", "the counters of the GPUs cannot be shown: no thread could be started (" +
-                                    std::string(std::strerror(refused)) + ")");
+                                    std::string(error_text(refused)) + ")");
 }
 
 void GpuSampler::stop() {

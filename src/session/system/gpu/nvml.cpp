@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "profshim/base/error_text.h"
+
 namespace profshim::session {
 namespace {
 
@@ -16,8 +18,8 @@ bool Nvml::open(std::string& why_not) {
   // Never closed: NVML has threads and handlers of its own in some releases.
   void* const library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const error = dlerror();
-    why_not = error != nullptr ? error : "libnvidia-ml.so.1 cannot be opened";
+    why_not = loader_error_text();
+    if (why_not.empty()) why_not = "libnvidia-ml.so.1 cannot be opened";
     return false;
   }
   int (*init)() = nullptr;

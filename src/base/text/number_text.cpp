@@ -1,0 +1,23 @@
+#include "profshim/base/number_text.h"
+
+namespace profshim {
+namespace {
+
+std::string formatted(double value, std::chars_format format, int precision) {
+  char text[400];  // the largest double has 309 digits
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value, format, precision);
+  return error == std::errc() ? std::string(text, end) : std::string("0");
+}
+
+}  // namespace
+
+std::string fixed_text(double value, int decimals) { return formatted(value, std::chars_format::fixed, decimals); }
+
+std::string rounded_text(double value, int digits) { return formatted(value, std::chars_format::general, digits); }
+
+std::string exact_text(double value) {
+  char text[400];
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
+}
+
+}  // namespace profshim
