@@ -15,6 +15,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/traces/";
+constexpr char kGpuTrace[] = PROFSHIM_SOURCE_DIR "/tests/golden/gpu/rank1.5.pt.trace.json";
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -80,6 +81,34 @@ TEST(Report, ShowsTracesOfPyTorchItselfInABrowser) {
   const std::string dom = opened(scratch, page);
   EXPECT_TRUE(holds(root_of(dom), "data-drawn=\"2\"")) << root_of(dom);
   EXPECT_FALSE(holds(root_of(dom), "data-errors")) << root_of(dom);
+}
+
+/// Returns the labels at the axes in a browser whose default locale is `locale`. The page's nonce lets the scripts run.
+std::string axis_labels(const ScratchFolder& scratch, std::string page, const std::string& locale) {
+  const std::size_t at = page.find("'nonce-") + 7;
+  const std::string script = "<script nonce=\"" + page.substr(at, page.find('\'', at) - at) + "\">";
+  page.insert(page.find("<body>"), script + "Intl.NumberFormat = ((N) => function (l, o) { return new N(l ?? '" +
+                                       locale + "', o); })(Intl.NumberFormat);</script>");
+  page.insert(page.rfind("</body>"),
+              script +
+                  "document.documentElement.dataset.labels = Object.values(Chart.instances).flatMap((chart) => "
+                  "Object.values(chart.scales).flatMap((scale) => scale.ticks.map((tick) => tick.label))).join('|');"
+                  "</script>");
+  const std::string root = root_of(opened(scratch, scratch.write(locale + ".html", page)));
+  const std::size_t labels = root.find("data-labels=\"");
+  return labels == std::string::npos ? root : root.substr(labels, root.find('"', labels + 13) - labels);
+}
+
+TEST(Report, AxesHaveTheSameNumbersInEveryBrowser) {
+  NEEDS_BROWSER();
+  const ScratchFolder scratch;
+  const std::string file = scratch / "report.html";
+  ASSERT_EQ(profshim({"report", kGpuTrace, "-o", file}).ending(), "exit 0");
+
+  const std::string labels = axis_labels(scratch, text_of_file(file), "en");
+
+  EXPECT_TRUE(holds(labels, "0.1|")) << labels;
+  EXPECT_EQ(axis_labels(scratch, text_of_file(file), "de"), labels);
 }
 
 TEST(Report, ReadsEveryPyTorchSample) {

@@ -25,7 +25,8 @@
     for (; most >= 1024 * divisor && names.length > 1; names.shift()) divisor *= 1024;
     return { divisor, name: names[0] };
   };
-  const shown = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
+  const kLocale = "en";  // as in the tables, whatever the browser's is
+  const shown = (value) => value.toLocaleString(kLocale, { maximumSignificantDigits: 4 });
 
   const readColors = () => {
     const style = getComputedStyle(root);
@@ -64,7 +65,7 @@
     return {
       type: "line", data: { datasets },
       options: {
-        animation: false, responsive: true, maintainAspectRatio: false, parsing: false,
+        animation: false, locale: kLocale, responsive: true, maintainAspectRatio: false, parsing: false,
         interaction: { mode: "index", intersect: false, axis: "x" },
         scales: { x: axis(`${plot.label_axis} (${time.name})`, { type: "linear", beginAtZero: true }),
                   y: axis(`${plot.value_axis} (${unit.name})`, { beginAtZero: true, stacked }) },
@@ -94,7 +95,7 @@
       data: { labels: plot.labels,
               datasets: plot.series.map((series, i) => datasetOf(plot, series, i, unit.divisor, colors)) },
       options: {
-        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: lying ? "y" : "x",
+        animation: false, locale: kLocale, responsive: true, maintainAspectRatio: false, indexAxis: lying ? "y" : "x",
         interaction: { mode: "index", intersect: false, axis: lying ? "y" : "x" },
         scales: lying ? { x: values, y: labels } : { x: labels, y: values },
         plugins: {
