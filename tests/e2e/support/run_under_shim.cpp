@@ -38,6 +38,11 @@ std::vector<std::string> environment_of(const Job& job) {
   }
   for (const auto& [name, value] : job.environment) variables[name] = value;
   if (job.preload) variables.try_emplace("LD_PRELOAD", sanitizer_preload() + shim_path());
+  // For all programs of a pass, as `make test-locale` needs it. The dynamic linker ignores an empty name.
+  if (const char* const also = getenv("TESTS_PRELOAD")) {
+    std::string& libraries = variables["LD_PRELOAD"];
+    libraries = also + (":" + libraries);
+  }
   std::vector<std::string> entries;
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
   return entries;
