@@ -240,7 +240,7 @@ test-torch test-torch-all:
 test-programs: all $(UNIT) $(E2E) test-apps  ## build both test programs and all jobs
 
 .PHONY: unit-programs
-unit-programs: all $(UNIT) $(CUDA_CALLS) $(CUDA_STUB) $(SESSION_APP) $(STACK_PROBE) $(TRACE_APP)  ## the unit tests and the programs that they start
+unit-programs: all $(UNIT) $(CUDA_CALLS) $(CUDA_STUB) $(SESSION_APP) $(STACK_PROBE) $(TRACE_APP) $(LOCALE_FILES)  ## the unit tests and the programs that they start
 
 .PHONY: test-apps
 test-apps: $(TEST_APPS) $(MPI_APPS)  ## the jobs of the end-to-end tests
@@ -252,6 +252,13 @@ test-unit: all test-apps $(UNIT)  ## the unit tests alone
 .PHONY: test-e2e
 test-e2e: $(E2E) all test-apps  ## the end-to-end tests alone
 	$(Q)scripts/run_tests.sh $(E2E)
+
+.PHONY: test-locale
+test-locale:  ## the unit tests and the core of the end-to-end tests in a German locale; 2 minutes
+	$(Q)scripts/install_deps.sh --test
+	$(Q)$(AGAIN) test-programs
+	-$(Q)scripts/consumers_venv.sh >/dev/null
+	$(Q)scripts/locale_tests.sh $(UNIT) $(E2E)
 
 .PHONY: test-e2e-portable
 test-e2e-portable: portable $(E2E) all test-apps  ## the end-to-end tests on what `make portable` builds
@@ -369,12 +376,13 @@ tidy:  ## clang-tidy on the sources of the library and the tool
 	  xargs -P$$(nproc) -n8 sh -c 'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP -W%,$(COMMON)) $(NVTX_FLAGS) 2>/dev/null' tidy
 
 .PHONY: lint
-lint: all portable tidy  ## format, clang, clang-tidy, the include rule, trace keys, sizes, static objects, exports, the glibc that is needed, scripts
+lint: all portable tidy  ## format, clang, clang-tidy, the include rule, trace keys, locales, sizes, static objects, exports, the glibc that is needed, scripts
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)printf '%s\n' $(filter %.cpp,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES))) | \
 	  xargs -P$$(nproc) -n8 clang++ $(filter-out -MMD -MP,$(COMMON)) $(NVTX_FLAGS) -Werror -fsyntax-only
 	$(Q)scripts/check_layers.sh
 	$(Q)scripts/check_keys.sh
+	$(Q)scripts/check_locale.sh $(call objects,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES)))
 	$(Q)scripts/check_sizes.sh
 	$(Q)scripts/check_statics.sh $(call objects,$(SHIM_SOURCES))
 	$(Q)scripts/check_exports.sh $(SHIM)

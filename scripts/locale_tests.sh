@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs the unit tests and the core of the end-to-end tests in a German locale, whose decimal point is a comma, and counts
+# as run_tests.sh does. A preloaded library calls setlocale() in every program: the tests, the jobs, the profshim command.
+#   scripts/locale_tests.sh UNIT E2E     GTEST_FILTER chooses other tests
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+# End-to-end suites that write or read numbers: kinds of jobs, and commands.
+core='MpiJobs MpiPolls EventsLeftOut Steps StepsFromNvtx StepCounters MarkedPhases PhaseCounters System CpuUse
+  TorchInputs TorchStacks TorchSummary TorchMerge TorchLocale TorchMemoryAlone
+  GpuWindow GpuTrace GpuCapture GpuRecover GpuClients SystemGpu NcclCalls
+  Summary SummaryViews WrittenSummary WrittenSummaryFile Report MemoryPage Compare Merge Verify Convert Ls Init CheckCommand
+  SpecErrors BadSpec PhaseCommands Doctor ClosingReport Kill Retention RunFolders Finish
+  LocaleOfAJob LocaleOfAnError LocaleOfTheEnvironment LocaleOfTheTool'
+
+filter=''
+for suite in $core; do filter+="${filter:+:}$suite.*:*/$suite.*"; done
+
+locale=de_DE.UTF-8 locales=$PWD/build/tests/locales set_locale=$PWD/build/tests/apps_locale/set_locale.so
+if [ "$(LC_ALL=$locale LOCPATH=$locales locale decimal_point 2>/dev/null)" != , ] || [ ! -e "$set_locale" ]; then
+  echo "no locale $locale in $locales: make test-apps" >&2
+  exit 2
+fi
+export LC_ALL=$locale LOCPATH=$locales PROFSHIM_TEST_RESULTS=build/test-results/locale
+
+passed=0 failed=0
+run() {  # VARIABLE=VALUE... scripts/run_tests.sh PROGRAM
+  local counts good bad
+  exec 3>&1
+  counts=$(env "$@" | tee /dev/fd/3 | tail -n 1)
+  read -r good _ bad _ <<<"$counts"
+  passed=$((passed + good)) failed=$((failed + bad))
+}
+run GTEST_FILTER="${GTEST_FILTER:-*}" LD_PRELOAD="$set_locale" scripts/run_tests.sh "$1"
+run GTEST_FILTER="${GTEST_FILTER:-$filter}" TESTS_PRELOAD="$set_locale" scripts/run_tests.sh "$2"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
