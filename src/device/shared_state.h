@@ -6,7 +6,7 @@
 
 #include "device/capture/capture_request.h"
 #include "device/cupti/thread_ids.h"
-#include "futex_event.h"
+#include "profshim/base/threads/futex_event.h"
 
 namespace profshim::device {
 

@@ -6,7 +6,7 @@
 
 #include "kineto/args/event_args.h"
 #include "kineto/phases/backward_threads.h"
-#include "profshim/base/shared_words.h"
+#include "profshim/base/threads/shared_words.h"
 #include "slice_order.h"
 #include "trace/schema.h"
 

@@ -13,30 +13,13 @@
 /// Nonzero lets the C++ runtime leave out atomic operations. Zero is right for any number of threads.
 HIDDEN const char __libc_single_threaded = 0;
 
-// ---- glibc 2.33. Before, <sys/stat.h> defined stat() by __xstat()
-
-extern "C" int __xstat(int version, const char* path, struct stat* into);
-extern "C" int __fxstat(int version, int fd, struct stat* into);
-extern "C" int __lxstat(int version, const char* path, struct stat* into);
-extern "C" int __fxstatat(int version, int folder, const char* path, struct stat* into, int flags);
-
-#if defined(__x86_64__)
-constexpr int kStatVersion = 1;
-#else
-constexpr int kStatVersion = 0;
-#endif
+// ---- glibc 2.33. Before, <sys/stat.h> defined these. src/base/kernel_calls.cpp defines stat() and the like
 
 static_assert(sizeof(struct stat) == sizeof(struct stat64));
 struct stat* same(struct stat64* into) {
   return reinterpret_cast<struct stat*>(into);
 }
 
-HIDDEN int stat(const char* path, struct stat* into) noexcept { return __xstat(kStatVersion, path, into); }
-HIDDEN int fstat(int fd, struct stat* into) noexcept { return __fxstat(kStatVersion, fd, into); }
-HIDDEN int lstat(const char* path, struct stat* into) noexcept { return __lxstat(kStatVersion, path, into); }
-HIDDEN int fstatat(int folder, const char* path, struct stat* into, int flags) noexcept {
-  return __fxstatat(kStatVersion, folder, path, into, flags);
-}
 HIDDEN int stat64(const char* path, struct stat64* into) noexcept { return stat(path, same(into)); }
 HIDDEN int fstat64(int fd, struct stat64* into) noexcept { return fstat(fd, same(into)); }
 HIDDEN int lstat64(const char* path, struct stat64* into) noexcept { return lstat(path, same(into)); }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 
 #include "last_thread.h"
@@ -56,15 +55,11 @@ class Collector {
     if (window_waits() && s_.current.load() == nullptr) s_.wake.notify_all();
   }
 
-  std::chrono::microseconds pause() const {
-    using std::chrono::microseconds;
+  std::int64_t pause_ns() const {
     const bool busy = (recorder::mode() & recorder::kArmed) != 0 || s_.current.load() != nullptr;
-    auto rest = microseconds(busy ? 2000 : 10000);
-    if (s_.spec.steps.source == StepSource::kTime) {
-      const std::int64_t until = (next_boundary_ns_ - monotonic_ns()) / 1000;
-      rest = std::clamp(microseconds(until), microseconds(50), rest);
-    }
-    return rest;
+    const std::int64_t rest = busy ? 2'000'000 : 10'000'000;
+    if (s_.spec.steps.source != StepSource::kTime) return rest;
+    return std::clamp<std::int64_t>(next_boundary_ns_ - monotonic_ns(), 50'000, rest);
   }
 
  private:
@@ -161,7 +156,7 @@ void* run_collector(void* argument) {
     collector.tick();
     end_if_asked(s);
     lock.lock();
-    if (!s.stop) s.progress.wait_for(lock, collector.pause(), [&s] { return s.stop || s.end_asked.load(); });
+    if (!s.stop) s.progress.wait_for(lock, collector.pause_ns(), [&s] { return s.stop || s.end_asked.load(); });
   }
   return nullptr;
 }

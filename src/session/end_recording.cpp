@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
@@ -21,6 +20,7 @@ namespace {
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kAbruptPatience_ns = 2 * kSecond_ns;
 constexpr std::int64_t kNormalPatience_ns = 30 * kSecond_ns;
+constexpr std::int64_t kLookEvery_ns = 20'000'000;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) 
   const std::int64_t began = monotonic_ns();
   std::int64_t last_progress = began;
   while (!s.writer_done) {
-    s.progress.wait_for(lock, std::chrono::milliseconds(20));
+    s.progress.wait_for(lock, kLookEvery_ns, [&s] { return s.writer_done; });
     blocked.look();
     const std::int64_t now = monotonic_ns(), deadline = deadline_ns(s, how, began);
     if (const std::uint64_t count = s.progress_count.load(); count != seen) {

@@ -14,7 +14,7 @@
 #include "begin_recording.h"
 #include "end_recording.h"
 #include "profshim/base/command_line.h"
-#include "profshim/base/signal_guard.h"
+#include "profshim/base/threads/signal_guard.h"
 #include "profshim/device.h"
 #include "session/participation/launch_environment.h"
 #include "session/participation/participation.h"

@@ -6,13 +6,13 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "profshim/base/threads/futex_event.h"
 #include "profshim/memory_room.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
@@ -138,10 +138,10 @@ struct State {
   std::string why_no_file;
 
   std::mutex mutex;
-  std::condition_variable wake, progress;  // wake: writer; progress: collector, ending thread
-  std::mutex gathering;                    // held by the writer to collect events, by the collector to free chunks
-  bool stop = false;                       // guarded by mutex
-  bool writer_done = false;                // guarded by mutex
+  FutexEvent wake, progress;  // wake: writer; progress: collector, ending thread
+  std::mutex gathering;       // held by the writer to collect events, by the collector to free chunks
+  bool stop = false;          // guarded by mutex
+  bool writer_done = false;   // guarded by mutex
   std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};

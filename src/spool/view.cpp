@@ -11,7 +11,7 @@
 
 #include "profshim/base/error_text.h"
 #include "profshim/base/safe_files.h"
-#include "profshim/base/shared_words.h"
+#include "profshim/base/threads/shared_words.h"
 
 namespace profshim::spool {
 namespace {

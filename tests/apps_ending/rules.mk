@@ -12,3 +12,10 @@ $(BUILD)/tests/apps_ending/$(1)/%: tests/apps_ending/%.cpp
 	$$(Q)mpicxx.$(1) -std=c++17 -O1 -g -Wall -Wextra -Wno-cast-function-type $$< -o $$@
 endef
 $(foreach m,openmpi mpich,$(eval $(call ending_rule,$(m))))
+
+LATE_SIGACTION := $(BUILD)/tests/apps_ending/late_sigaction.so
+TEST_APPS      += $(LATE_SIGACTION)
+$(LATE_SIGACTION): tests/apps_ending/late_sigaction.c
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC     $<")
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g -fPIC -Wall -Wextra -shared $< -o $@

@@ -53,5 +53,13 @@ $(USER_PROFILERS): $(FAKES)/user_profiler/v%/libnccl-profiler.so: tests/fakes/us
 	@$(if $(V),,echo "  FAKE   $@")
 	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) -DUSER_PROFILER_VERSION=$* -shared $< -o $@
 
+# A library that tells the job a false time.
+FALSE_CLOCK := $(FAKES)/false_clock.so
+TEST_APPS   += $(FALSE_CLOCK)
+$(FALSE_CLOCK): tests/fakes/false_clock/false_clock.c
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  FAKE   $@")
+	$(Q)$(CC) -std=gnu11 -O1 -g -fPIC -Wall -Wextra -shared $< -o $@ -ldl
+
 # `make demo` needs these on a machine without a GPU.
 demo-programs: $(addprefix $(FAKES)/cuda13/,libcuda.so.1 libcudart.so.13 libcupti.so.13 libnccl.so.2)

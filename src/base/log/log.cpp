@@ -12,7 +12,7 @@
 
 #include "profshim/base/files.h"
 #include "profshim/base/log_folder.h"
-#include "profshim/base/signal_guard.h"
+#include "profshim/base/threads/signal_guard.h"
 
 namespace profshim::log {
 namespace {

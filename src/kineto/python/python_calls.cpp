@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "profshim/base/shared_words.h"
+#include "profshim/base/threads/shared_words.h"
 #include "profshim/python/calls.h"
 
 namespace profshim::kineto {

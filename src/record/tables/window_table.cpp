@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "profshim/base/shared_words.h"
+#include "profshim/base/threads/shared_words.h"
 #include "profshim/recorder_control.h"
 #include "record/recorder_state.h"
 

@@ -1,6 +1,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -166,7 +167,8 @@ class Writer {
   void wait_for_device(Ticks window_end) {
     while (!device::settled(window_end)) {
       s_.progress_count.fetch_add(1, std::memory_order_relaxed);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const timespec pause{0, 2'000'000};
+      nanosleep(&pause, nullptr);
     }
   }
 
@@ -283,7 +285,7 @@ void* run_writer(void* argument) {
     }
     lock.lock();
     if (last_round) break;
-    s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
+    s.wake.wait_for(lock, 250'000'000, [&] {
       return s.stop || writer.has_work() || wants_look_for_steps(s) || s.trace_size.wants_measure() ||
              (is_recording(s) && s.costs.has_more());
     });

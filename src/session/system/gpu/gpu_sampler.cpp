@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -13,6 +13,11 @@
 #include "session/begin_recording.h"
 
 namespace profshim::session {
+namespace {
+
+constexpr std::int64_t kStopTimeout_ns = 200'000'000;
+
+}  // namespace
 
 void GpuSampler::tick(bool is_open, std::uint64_t windows) {
   if (!wanted_ || (is_open == is_open_ && windows == windows_)) return;
@@ -34,7 +39,7 @@ void GpuSampler::stop() {
   std::unique_lock lock(mutex_);
   is_stopped_ = true;
   changed_.notify_all();
-  changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return !is_in_nvml_; });
+  changed_.wait_for(lock, kStopTimeout_ns, [this] { return !is_in_nvml_; });
 }
 
 void* GpuSampler::run(void* sampler) {
@@ -49,17 +54,12 @@ void GpuSampler::sample_until_stopped() {
   std::uint64_t window = 0;
   std::unique_lock lock(mutex_);
   while (!is_stopped_) {
-    if (!is_open_) {
-      changed_.wait(lock);
-      continue;
-    }
+    changed_.wait_for(lock, -1, [this] { return is_stopped_ || is_open_; });
     const std::int64_t now_ns = monotonic_ns();
     if (windows_ != window) times_.begin(now_ns);
     window = windows_;
-    if (now_ns < times_.next_ns()) {
-      changed_.wait_for(lock, std::chrono::nanoseconds(times_.next_ns() - now_ns));
-      continue;
-    }
+    const auto is_changed = [&] { return is_stopped_ || !is_open_ || windows_ != window; };
+    if (changed_.wait_for(lock, std::max<std::int64_t>(times_.next_ns() - now_ns, 0), is_changed)) continue;
     is_in_nvml_ = true;
     lock.unlock();
     samples_.take();

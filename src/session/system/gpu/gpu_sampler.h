@@ -4,10 +4,10 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 
 #include "gpu_samples.h"
+#include "profshim/base/threads/futex_event.h"
 #include "profshim/spec.h"
 #include "session/system/sample_times.h"
 
@@ -37,7 +37,7 @@ class GpuSampler {
   bool is_started_ = false;
   std::atomic<pid_t> tid_{0};
   std::mutex mutex_;
-  std::condition_variable changed_;
+  FutexEvent changed_;
   // Guarded by mutex_; only the collector writes the first two.
   bool is_open_ = false;
   std::uint64_t windows_ = 0;

@@ -1,4 +1,4 @@
-#include "profshim/base/signal_guard.h"
+#include "profshim/base/threads/signal_guard.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-#include "futex_event.h"
+#include "profshim/base/threads/futex_event.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <climits>
 
-namespace profshim::device {
+namespace profshim {
 namespace {
 
 long futex(const std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout) {
   static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
-  const int saved = errno;  // the caller may be inside a CUDA call
+  const int saved = errno;  // the caller may be inside a call of the job
   const long result = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
   errno = saved;
   return result;
@@ -34,4 +34,4 @@ void FutexEvent::wait(std::uint32_t seen, std::int64_t timeout_ns) {
   futex(&count_, FUTEX_WAIT, seen, timeout_ns < 0 ? nullptr : &timeout);
 }
 
-}  // namespace profshim::device
+}  // namespace profshim
