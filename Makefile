@@ -70,7 +70,7 @@ all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 
 # The job's exceptions and cancellations pass through our hooks. A frame that needs cleanup would hand them to our own
 # C++ runtime, which would abort.
-HOOKS         := $(filter %.cpp,$(call sources,$(addprefix inject/,mpi nccl nvtx cuda torch/calls)))
+HOOKS         := $(filter %.cpp,$(call sources,$(addprefix inject/,lookup mpi nccl nvtx cuda torch/calls)))
 NO_EXCEPTIONS := -fno-exceptions -fasynchronous-unwind-tables
 $(call objects,$(HOOKS)): COMMON += $(NO_EXCEPTIONS)
 $(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
@@ -131,7 +131,7 @@ no-chart-js:
 # Libraries are named one by one: g++ would leave libm in NEEDED, although unused.
 STANDALONE := -nodefaultlibs -Wl,-z,defs -Wl,-Bstatic -lstdc++ -lgcc -lgcc_eh -Wl,-Bdynamic -lc
 SHIM_LINK := -Wl,--version-script=inject/exports.map -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
-             -Wl,--gc-sections -Wl,--as-needed $(if $(filter release aarch64,$(VARIANT)),$(STANDALONE))
+             -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--as-needed $(if $(filter release aarch64,$(VARIANT)),$(STANDALONE))
 $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
@@ -191,7 +191,7 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(addprefix src/cli/init/,first_spec.cpp seen_job.cpp) inject/nccl/communicators.cpp \
-           $(addprefix inject/core/,resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
+           $(addprefix inject/core/,loaded_symbol.cpp real_dlsym.cpp real_function.cpp resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

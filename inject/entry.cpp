@@ -13,8 +13,10 @@
 
 #include "activation.h"
 #include "inject/core/export.h"
+#include "inject/core/real_dlsym.h"
 #include "inject/core/resolve.h"
 #include "inject/cuda/injection.h"
+#include "inject/lookup/unhooked.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
 #include "inject/python/calls/calls.h"
@@ -144,9 +146,9 @@ void warn_if_never_activated() {
 }
 
 __attribute__((constructor)) void on_load() {
-  next_exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_exit"));
-  next_Exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_Exit"));
-  next_abort = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
+  next_exit = reinterpret_cast<ExitFunction>(next_symbol("_exit"));
+  next_Exit = reinterpret_cast<ExitFunction>(next_symbol("_Exit"));
+  next_abort = reinterpret_cast<AbortFunction>(next_symbol("abort"));
   if (!session::requested()) return;
   log::note_stderr();
   reserve_active_entry();
@@ -185,6 +187,7 @@ void activate(session::Use use, const Rank& rank, Ticks began) {
   const Spec* const spec = session::spec();
   if (spec == nullptr) return;
   std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%d", static_cast<int>(getpid()));
+  report_unhooked();
   nvtx::on_activate();
   cuda::on_activate();
   torch::on_activate();
@@ -230,7 +233,7 @@ PROFSHIM_EXPORT void abort() noexcept {
   using profshim::inject::AbortFunction;
   auto next = profshim::inject::next_abort.load(std::memory_order_relaxed);
   // Another library's constructor may call abort() before on_load().
-  if (next == nullptr) next = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
+  if (next == nullptr) next = reinterpret_cast<AbortFunction>(profshim::inject::next_symbol("abort"));
   if (next != nullptr) next();
   __builtin_trap();
 }

@@ -20,6 +20,8 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
 # Hooks of functions that end or replace the process, or read and set the action of a signal.
 exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
 actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'
+# The job looks up functions by these.
+lookups='dlsym dlvsym'
 # NCCL looks up its profiler plugin by these names.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
 # PyTorch calls these when it is imported, makes process groups, sends RPC requests and allocates memory.
@@ -45,7 +47,7 @@ torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E$
 for row in $rows; do
   grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
 done
-for symbol in $clients $profilers $torch $exits $actions InitializeInjection; do
+for symbol in $clients $profilers $torch $exits $actions $lookups InitializeInjection; do
   grep -qx "$symbol" <<<"$exported" || complain "$symbol is not exported"
 done
 grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectionNvtx2 is not exported: no NVTX range is seen"
@@ -54,7 +56,7 @@ grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectio
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
-  [[ " $entries $exits $actions $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
+  [[ " $entries $exits $actions $lookups $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported but is neither a hook row nor a listed name"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dlfcn.h>
-
 #include <atomic>
+
+#include "real_dlsym.h"
 
 namespace profshim::inject {
 
@@ -13,7 +13,7 @@ class NextFunction {
   constexpr explicit NextFunction(const char* name) : name_(name) {}
   Function get() {
     Function function = function_.load(std::memory_order_relaxed);
-    if (function == nullptr) function_ = function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
+    if (function == nullptr) function_ = function = reinterpret_cast<Function>(next_symbol(name_));
     return function;
   }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "profshim/event.h"
 
@@ -15,11 +17,29 @@ class RealFunction {
     void* const found = address_.load(std::memory_order_acquire);
     return __builtin_expect(found != nullptr, 1) ? found : look_up(layer, names, n);
   }
+  /// Makes `found`, which a lookup by handle found in a library of the layer, the result of get(). Returns false if get()
+  /// returns another function: of a second library, or of a tool between this library and `found`.
+  bool adopt(const char* name, void* found);
 
  private:
   [[gnu::noinline]] void* look_up(Layer layer, const char* const* names, std::size_t n);
   std::atomic<void*> address_{nullptr};
 };
+
+/// Hooks of functions that have no row in hooks/*.def.
+enum class OtherHook : std::uint8_t { cuGetProcAddress, cuGetProcAddress_v2, kCount };
+
+namespace detail {
+inline constexpr auto kRows = static_cast<std::size_t>(HookId::kCount);
+inline constexpr auto kOtherHooks = static_cast<std::size_t>(OtherHook::kCount);
+extern constinit std::array<RealFunction, kRows + kOtherHooks> real_functions;
+}  // namespace detail
+
+/// The real function behind the hook of a row: what its calls forward to, and what inject/lookup compares with.
+inline RealFunction& real_function(HookId hook) { return detail::real_functions[static_cast<std::size_t>(hook)]; }
+inline RealFunction& real_function(OtherHook hook) {
+  return detail::real_functions[detail::kRows + static_cast<std::size_t>(hook)];
+}
 
 template <class Signature>
 class NamedFunction {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <new>
 
+#include "real_dlsym.h"
+
 namespace profshim::inject {
 namespace {
 
@@ -28,21 +30,6 @@ bool begins_with_any(const char* name, const char* const (&beginnings)[N]) {
   return std::any_of(beginnings, beginnings + N, [name](const char* beginning) {
     return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
   });
-}
-
-bool belongs(const char* path, Layer layer) {
-  const char* const name = file_name(path);
-  // Must match libcudart-45da57e3.so.11.0, but not libcudadebugger.so.1.
-  if (layer == Layer::kCuda) {
-    return std::strncmp(name, "libcudart", 9) == 0 || std::strncmp(name, "libcuda.so", 10) == 0 ||
-           std::strncmp(name, "libcupti", 8) == 0;
-  }
-  if (layer == Layer::kNccl) return std::strncmp(name, "libnccl.so", 10) == 0 || std::strncmp(name, "libnccl-", 8) == 0;
-  if (layer == Layer::kTorch) {
-    return std::strncmp(name, "libc10.so", 9) == 0 || std::strncmp(name, "libtorch_cpu.so", 15) == 0 ||
-           std::strncmp(name, "libtorch_python.so", 18) == 0;
-  }
-  return layer == Layer::kMpi && (is_mpi_library(path) || begins_with_any(name, kFortranMpiLibraries));
 }
 
 constexpr std::size_t kMaxLibraries = 16;
@@ -68,9 +55,7 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
 
 /// True for our own function, which the search of all libraries finds, and would call without end.
 bool is_own(const void* address) {
-  Dl_info own = {}, found = {};
-  if (dladdr(reinterpret_cast<const void*>(&is_mpi_library), &own) == 0 || dladdr(address, &found) == 0) return false;
-  return own.dli_fbase == found.dli_fbase;
+  return object_at(address).headers == object_at(reinterpret_cast<const void*>(&is_mpi_library)).headers;
 }
 
 // Calls dlopen() after dl_iterate_phdr(), whose callbacks hold the loader's lock: a dlopen() there could deadlock.
@@ -85,7 +70,7 @@ void* in_mapped_libraries(const char* name, Layer layer) {
     for (std::size_t i = 0; i < found->count && address == nullptr; ++i) {
       void* const library = dlopen(found->paths[i], RTLD_LAZY | RTLD_NOLOAD);
       if (library == nullptr) continue;
-      address = dlsym(library, name);
+      address = real_dlsym(library, name);
       if (layer == Layer::kNone && address != nullptr && is_own(address)) address = nullptr;
       dlclose(library);
     }
@@ -97,10 +82,46 @@ void* in_mapped_libraries(const char* name, Layer layer) {
 
 }  // namespace
 
+bool belongs(const char* path, Layer layer) {
+  const char* const name = file_name(path);
+  // Must match libcudart-45da57e3.so.11.0, but not libcudadebugger.so.1.
+  if (layer == Layer::kCuda) {
+    return std::strncmp(name, "libcudart", 9) == 0 || std::strncmp(name, "libcuda.so", 10) == 0 ||
+           std::strncmp(name, "libcupti", 8) == 0;
+  }
+  if (layer == Layer::kNccl) return std::strncmp(name, "libnccl.so", 10) == 0 || std::strncmp(name, "libnccl-", 8) == 0;
+  if (layer == Layer::kTorch) {
+    return std::strncmp(name, "libc10.so", 9) == 0 || std::strncmp(name, "libtorch_cpu.so", 15) == 0 ||
+           std::strncmp(name, "libtorch_python.so", 18) == 0;
+  }
+  return layer == Layer::kMpi && (is_mpi_library(path) || begins_with_any(name, kFortranMpiLibraries));
+}
+
 bool is_mpi_library(const char* path) { return begins_with_any(file_name(path), kMpiLibraries); }
 
+Object object_at(const void* address) {
+  struct Search {
+    std::uintptr_t address;
+    Object found;
+  } search{reinterpret_cast<std::uintptr_t>(address), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* argument) {
+        auto& looking = *static_cast<Search*>(argument);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+          const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type != PT_LOAD || looking.address - begin >= segment.p_memsz) continue;
+          looking.found = {info->dlpi_phdr, info->dlpi_name};
+          return 1;
+        }
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
 void* resolve(const char* name, Layer layer) {
-  if (void* const next = dlsym(RTLD_NEXT, name)) return next;
+  if (void* const next = next_symbol(name)) return next;
   void* const known = in_mapped_libraries(name, layer);
   // PyTorch may be linked into any library. Its mangled names are unique.
   return known == nullptr && layer == Layer::kTorch ? in_mapped_libraries(name, Layer::kNone) : known;
@@ -109,7 +130,7 @@ void* resolve(const char* name, Layer layer) {
 void* resolve_in(const char* name, Layer layer) { return in_mapped_libraries(name, layer); }
 
 void* resolve_data(const char* name, Layer layer) {
-  if (void* const first = dlsym(RTLD_DEFAULT, name)) return first;
+  if (void* const first = real_dlsym(RTLD_DEFAULT, name)) return first;
   return in_mapped_libraries(name, layer);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "profshim/event.h"
 
 namespace profshim::inject {
@@ -16,5 +18,17 @@ void* resolve_data(const char* name, Layer layer);
 
 /// False for libraries of Fortran bindings.
 bool is_mpi_library(const char* path);
+
+/// True for the file name of a library that defines functions of the layer.
+bool belongs(const char* path, Layer layer);
+
+/// The mapped file that holds an address; the same `headers` mean the same file. null = no file in the namespace of the
+/// program; name "" = the program. The name is valid until the file is closed.
+struct Object {
+  const void* headers = nullptr;
+  const char* name = "";
+};
+/// Takes the loader's lock; allocates nothing.
+Object object_at(const void* address);
 
 }  // namespace profshim::inject

@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "failed_allocation.h"
+#include "inject/core/real_function.h"
 #include "inject/core/resolve.h"
 #include "inject/core/row_macros.h"
 #include "kernel_names.h"
@@ -204,7 +205,8 @@ struct CallOf {
 
   [[gnu::noinline]] static int first_call_of_function(const char* name, Arguments... arguments) {
     const int errno_before = errno;
-    auto* const real = reinterpret_cast<Function*>(inject::resolve(name, Layer::kCuda));
+    const char* const names[] = {name};
+    auto* const real = reinterpret_cast<Function*>(inject::real_function(hook).get(Layer::kCuda, names));
     if (real == nullptr) return kSymbolNotFound;
     await_cupti();
     known.store(real, std::memory_order_release);

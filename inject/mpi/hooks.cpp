@@ -43,8 +43,7 @@ struct CHook<hook, std::index_sequence<i...>> {
   }
 
   static int call(const char* const (&names)[2], Argument<i>... arguments) {
-    static constinit RealFunction function;
-    auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
+    auto* const real = reinterpret_cast<Signature*>(inject::real_function(hook).get(Layer::kMpi, names));
     if (__builtin_expect(real == nullptr, 0)) return missing_function_error();
     if constexpr (may_begin_rank<hook>) {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);

@@ -157,8 +157,8 @@ struct Hook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoleOf[n]>;
   using Signature = int(Argument<i>...);
 
-  static int call(inject::NamedFunction<void()>& function, Argument<i>... arguments) {
-    auto* const real = reinterpret_cast<Signature*>(function.get());
+  static int call(const char* const (&names)[1], Argument<i>... arguments) {
+    auto* const real = reinterpret_cast<Signature*>(inject::real_function(hook).get(Layer::kNccl, names));
     if (__builtin_expect(real == nullptr, 0)) return kSystemError;
     if constexpr (kBehavior == Behavior::Initialize || kBehavior == Behavior::InitializeAll) {
       if (recorder::mode() == 0) activate(arguments...);
@@ -264,8 +264,8 @@ using HookOf = Hook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
 #define HOOK(name, since, behavior, payload, ...)                                                         \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {     \
-    static constinit ::profshim::inject::NamedFunction<void()> function{::profshim::Layer::kNccl, #name}; \
-    return ::profshim::nccl::HookOf<::profshim::HookId::name>::call(function __VA_OPT__(, )               \
+    static constexpr const char* kNames[] = {#name};                                                      \
+    return ::profshim::nccl::HookOf<::profshim::HookId::name>::call(kNames __VA_OPT__(, )                 \
                                                                         MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }
 #include "profshim/hooks/nccl.def"

@@ -41,8 +41,6 @@ FORWARD(dlclose)
 FORWARD(dlerror)
 FORWARD(dlinfo)
 FORWARD(dlopen)
-FORWARD(dlsym)
-FORWARD(dlvsym)
 
 FORWARD(pthread_attr_setstacksize)
 FORWARD(pthread_create)

@@ -21,9 +21,10 @@ bool is_off(const char* value) {
   return false;
 }
 
-bool is_our_own(const char* variable) {
-  for (const std::string_view own : {"PROFSHIM_ACTIVE=", "PROFSHIM_NCCL_PLUGIN="}) {
-    if (std::string_view(variable).starts_with(own)) return true;
+/// True for variables of our own and for the switch of one hook.
+bool asks_for_nothing(const char* variable) {
+  for (const std::string_view name : {"PROFSHIM_ACTIVE=", "PROFSHIM_NCCL_PLUGIN=", "PROFSHIM_DLSYM="}) {
+    if (std::string_view(variable).starts_with(name)) return true;
   }
   return false;
 }
@@ -38,7 +39,7 @@ bool requested() {
       if (std::strncmp(*variable, "PROFSHIM=", 9) == 0) {
         if (is_off(*variable + 9)) return false;
         any = true;
-      } else if ((*variable)[8] == '_' && !is_our_own(*variable)) {
+      } else if ((*variable)[8] == '_' && !asks_for_nothing(*variable)) {
         any = true;
       }
     }

@@ -1,0 +1,65 @@
+// Calls that the job finds by dlsym(handle, name): ctypes, cffi, Julia, the stubs of vLLM, CuPy and XLA.
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "hooked_names.h"
+#include "inject/core/loaded_symbol.h"
+#include "inject/core/real_dlsym.h"
+#include "inject/core/resolve.h"
+#include "profshim/session.h"
+#include "unhooked.h"
+
+namespace profshim::inject {
+namespace {
+
+bool is_switched_on() {
+  enum : int { kUnknown, kOff, kOn };
+  static constinit std::atomic<int> answer{kUnknown};
+  int known = answer.load(std::memory_order_relaxed);
+  if (known == kUnknown) {
+    const char* const wanted = std::getenv("PROFSHIM_DLSYM");
+    known = session::requested() && (wanted == nullptr || std::strcmp(wanted, "0") != 0) ? kOn : kOff;
+    answer.store(known, std::memory_order_relaxed);
+  }
+  return known == kOn;
+}
+
+/// True if a hook may stand for `found`: a function of a library of the layer, looked up by other code than the layer's
+/// libraries, whose calls among each other are no calls of the job, and than this library.
+bool is_call_of_job(const Object& library, const Object& caller, Layer layer) {
+  if (!belongs(library.name, layer) || belongs(caller.name, layer)) return false;
+  return caller.headers != object_at(reinterpret_cast<const void*>(&is_switched_on)).headers;
+}
+
+void* hook_or(void* found, const char* name, const HookedFunction& hooked, const void* caller) {
+  void* const hook = own_export(name);
+  if (hook == nullptr || hook == found) return found;
+  const Object library = object_at(found);
+  if (library.headers == nullptr) {
+    note_unhooked(Unhooked::kOtherNamespace, name, found);
+    return found;
+  }
+  if (!is_call_of_job(library, object_at(caller), hooked.layer)) return found;
+  if (hooked.real.adopt(name, found)) return hook;
+  note_unhooked(Unhooked::kOtherLibrary, name, found);
+  return found;
+}
+
+}  // namespace
+}  // namespace profshim::inject
+
+/// Called by dlsym.S. `version`: null for dlsym(). `caller`: its return address. A failed lookup leaves dlerror() to the
+/// job, and a successful one leaves it empty.
+extern "C" [[gnu::visibility("hidden")]] void* profshim_look_up(void* handle, const char* name, const char* version,
+                                                                std::uint32_t number, const void* caller) {
+  using namespace profshim::inject;
+  void* const found =
+      version == nullptr ? next_dlsym()(handle, name) : next_dlvsym()(handle, name, version);
+  if (found == nullptr || !is_switched_on()) return found;
+  const int saved_errno = errno;
+  void* const answer = hook_or(found, name, hooked_function(number), caller);
+  errno = saved_errno;
+  return answer;
+}

@@ -1,0 +1,73 @@
+#include "hooked_names.h"
+
+#include <array>
+#include <iterator>
+#include <string_view>
+
+namespace profshim::inject {
+namespace {
+
+// In the order of HookId and OtherHook.
+constexpr std::string_view kNames[] = {
+#define HOOK(name, ...) #name,
+#include "profshim/hooks/cuda.def"
+#include "profshim/hooks/mpi.def"
+#include "profshim/hooks/nccl.def"
+#undef HOOK
+    "cuGetProcAddress",
+    "cuGetProcAddress_v2",
+};
+constexpr std::size_t kFirstRow = detail::kRows - (std::size(kNames) - detail::kOtherHooks);
+
+constexpr std::uint32_t kHashSeed = 2166136261;
+constexpr std::uint32_t hashed(std::uint32_t hash, char c) { return (hash ^ static_cast<unsigned char>(c)) * 16777619; }
+
+// Open addressing; an entry is 1 + the index of a name, 0 = free.
+constexpr std::size_t kSlots = 2048;
+static_assert(std::size(kNames) * 3 < kSlots);
+constexpr std::array<std::uint16_t, kSlots> make_table() {
+  std::array<std::uint16_t, kSlots> table{};
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    std::uint32_t hash = kHashSeed;
+    for (const char c : kNames[i]) hash = hashed(hash, c);
+    std::size_t at = hash % kSlots;
+    while (table[at] != 0) at = (at + 1) % kSlots;
+    table[at] = static_cast<std::uint16_t>(i + 1);
+  }
+  return table;
+}
+constexpr std::array<std::uint16_t, kSlots> kTable = make_table();
+
+constexpr std::size_t longest_name() {
+  std::size_t longest = 0;
+  for (const std::string_view name : kNames) longest = name.size() > longest ? name.size() : longest;
+  return longest;
+}
+
+}  // namespace
+
+std::uint32_t hooked_name(const char* name) {
+  std::uint32_t hash = kHashSeed;
+  std::size_t length = 0;
+  for (; name[length] != '\0'; ++length) {
+    if (length == longest_name()) return 0;
+    hash = hashed(hash, name[length]);
+  }
+  for (std::size_t at = hash % kSlots; kTable[at] != 0; at = (at + 1) % kSlots) {
+    if (kNames[kTable[at] - 1] == std::string_view(name, length)) return kTable[at];
+  }
+  return 0;
+}
+
+HookedFunction hooked_function(std::uint32_t number) {
+  const std::size_t i = kFirstRow + number - 1;
+  const Layer layer = i < detail::kRows ? hook_layer(static_cast<HookId>(i)) : Layer::kCuda;
+  return {layer, detail::real_functions[i]};
+}
+
+}  // namespace profshim::inject
+
+// Called by dlsym.S.
+extern "C" [[gnu::visibility("hidden")]] std::uint32_t profshim_hooked_name(const char* name) {
+  return profshim::inject::hooked_name(name);
+}
