@@ -191,7 +191,7 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(addprefix src/cli/init/,first_spec.cpp seen_job.cpp) inject/nccl/communicators.cpp \
-           $(addprefix inject/core/,loaded_symbol.cpp real_dlsym.cpp real_function.cpp resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
+           $(addprefix inject/core/,before_relocation.cpp loaded_symbol.cpp real_dlsym.cpp real_function.cpp resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

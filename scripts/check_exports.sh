@@ -21,7 +21,7 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
 exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
 actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'
 # The job looks up functions by these.
-lookups='dlsym dlvsym'
+lookups="dlsym dlvsym $(sed -n 's/^HOOK(\(.*\))/\1/p' inject/core/driver_lookups.def | tr '\n' ' ')"
 # NCCL looks up its profiler plugin by these names.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
 # PyTorch calls these when it is imported, makes process groups, sends RPC requests and allocates memory.

@@ -61,9 +61,11 @@ struct Symbols {
 
 }  // namespace
 
-const link_map* loaded_file(const char* soname) {
-  for (const link_map* file = _r_debug.r_map; file != nullptr; file = file->l_next) {
-    if (has_soname(*file, soname)) return file;
+const link_map* loaded_files() { return _r_debug.r_map; }
+
+const link_map* file_named(const char* soname, const link_map* files) {
+  for (; files != nullptr; files = files->l_next) {
+    if (has_soname(*files, soname)) return files;
   }
   return nullptr;
 }

@@ -1,13 +1,22 @@
 // Finds exported functions in loaded files without the loader: dlsym() itself cannot be looked up by dlsym(). No lock, no
-// allocation; callable before any constructor has run.
+// allocation; callable before any constructor has run, and, with loaded_files_before_relocation(), before
+// this library is relocated. So the code uses no table of pointers and no function of another library.
 #pragma once
 
 #include <link.h>
 
 namespace profshim::inject {
 
-/// Returns the file whose DT_SONAME is `soname`, or null. Searches only the namespace of the program.
-const link_map* loaded_file(const char* soname);
+/// The first loaded file; the others follow. Only the namespace of the program.
+const link_map* loaded_files();
+/// As loaded_files(), before the loader has relocated this library: resolvers of IFUNCs in the program's libraries run
+/// before. Reads /proc/self/auxv. Null if that fails.
+const link_map* loaded_files_before_relocation();
+/// False until the loader has relocated this library: until then, no function of another library can be called.
+bool is_relocated();
+
+/// Returns the file whose DT_SONAME is `soname`, or null.
+const link_map* file_named(const char* soname, const link_map* files);
 
 /// Returns the address of the default version of a function that the file defines. Null if it defines none, or has no
 /// DT_GNU_HASH. `dynamic`: the file's dynamic section.

@@ -26,8 +26,13 @@ class RealFunction {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Hooks of functions that have no row in hooks/*.def.
-enum class OtherHook : std::uint8_t { cuGetProcAddress, cuGetProcAddress_v2, kCount };
+/// Hooks of functions that have no row in hooks/*.def: they look up functions of the CUDA driver.
+enum class OtherHook : std::uint8_t {
+#define HOOK(name) name,
+#include "inject/core/driver_lookups.def"
+#undef HOOK
+  kCount
+};
 
 namespace detail {
 inline constexpr auto kRows = static_cast<std::size_t>(HookId::kCount);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <string_view>
 
 #include "abi.h"
 #include "failed_allocation.h"
@@ -138,6 +139,10 @@ constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size wi
   note_stream(call, stream);
 };
 
+/// What cuGetProcAddress() returned for the function of a row; null = it was not asked.
+template <HookId hook>
+constinit std::atomic<void*> driver_function{nullptr};
+
 /// `caller`: return address of the hook.
 template <const auto& describe, class... Arguments>
 void after_call(int result, const void* caller, Arguments... arguments) {
@@ -156,7 +161,10 @@ constexpr bool begins_range(HookId hook) {
 }
 constexpr bool ends_range(HookId hook) { return hook == HookId::cudaProfilerStop || hook == HookId::cuProfilerStop; }
 
-template <HookId hook, const auto& describe, class... Arguments>
+/// How the job has found a function: its calls forward to the function that was found that way.
+enum class Found { kByName, kByDriver };  // kByDriver: cuGetProcAddress() and the like
+
+template <HookId hook, Found found, const auto& describe, class... Arguments>
 struct CallOf {
   using Function = int(Arguments...);
 
@@ -176,6 +184,12 @@ struct CallOf {
 
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
+
+  static void* real_function(const char* name) {
+    if constexpr (found == Found::kByDriver) return driver_function<hook>.load(std::memory_order_acquire);
+    const char* const names[] = {name};
+    return inject::real_function(hook).get(Layer::kCuda, names);
+  }
 
   /// The step boundary may have changed the mode.
   static int call_now(Function* real, Arguments... arguments) {
@@ -205,8 +219,7 @@ struct CallOf {
 
   [[gnu::noinline]] static int first_call_of_function(const char* name, Arguments... arguments) {
     const int errno_before = errno;
-    const char* const names[] = {name};
-    auto* const real = reinterpret_cast<Function*>(inject::real_function(hook).get(Layer::kCuda, names));
+    auto* const real = reinterpret_cast<Function*>(real_function(name));
     if (real == nullptr) return kSymbolNotFound;
     await_cupti();
     known.store(real, std::memory_order_release);
@@ -232,17 +245,70 @@ void on_first_call(void (*before)(), void (*after)()) {
 
 #define CUDA_PARAMETER(A, a) ::profshim::cuda::A a
 #define CUDA_TYPE(A, a) ::profshim::cuda::A
-#define HOOK(name, shown, describer, ...)                                                                            \
-  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) {                \
-    const int result =                                                                                               \
-        ::profshim::cuda::CallOf<::profshim::HookId::name, ::profshim::cuda::describer __VA_OPT__(, ) MPI_EACH(      \
-                                                               CUDA_TYPE, __VA_ARGS__)>::call(#name __VA_OPT__(, )   \
-                                                                                                  MPI_EACH(          \
-                                                                                                      MPI_NAME,      \
-                                                                                                      __VA_ARGS__)); \
-    ::profshim::cuda::after_call<::profshim::cuda::describer>(                                                       \
-        result, __builtin_return_address(0) __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                         \
-    return result;                                                                                                   \
+// The body of a hook.
+#define CUDA_CALL(name, found, describer, ...)                                                                        \
+  {                                                                                                                   \
+    using Call = ::profshim::cuda::CallOf<::profshim::HookId::name, ::profshim::cuda::Found::found,                   \
+                                          ::profshim::cuda::describer __VA_OPT__(, ) MPI_EACH(CUDA_TYPE, __VA_ARGS__)>; \
+    const int result = Call::call(#name __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                              \
+    ::profshim::cuda::after_call<::profshim::cuda::describer>(                                                        \
+        result, __builtin_return_address(0) __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                          \
+    return result;                                                                                                    \
   }
+
+#define HOOK(name, shown, describer, ...)                                                           \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) \
+      CUDA_CALL(name, kByName, describer, __VA_ARGS__)
 #include "profshim/hooks/cuda.def"
 #undef HOOK
+
+namespace profshim::cuda {
+namespace {
+
+template <HookId hook>
+struct ByDriver;
+#define HOOK(name, shown, describer, ...)                      \
+  template <>                                                  \
+  struct ByDriver<HookId::name> {                              \
+    static int function(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) \
+        CUDA_CALL(name, kByDriver, describer, __VA_ARGS__)     \
+  };
+#include "profshim/hooks/cuda.def"
+#undef HOOK
+
+constexpr bool is_of_driver(std::string_view row) { return row.starts_with("cu") && !row.starts_with("cuda"); }
+
+/// True if cuGetProcAddress(asked) returns a function with the arguments of the row. Its names have no endings; the only
+/// row with one, cuMemAlloc_v2, replaced a function with other arguments in CUDA 3.2.
+constexpr bool stands_for(std::string_view row, std::string_view asked, int version) {
+  if (row.ends_with("_ptsz")) row.remove_suffix(5);
+  if (!row.ends_with("_v2")) return row == asked;
+  row.remove_suffix(3);
+  return row == asked && version >= 3020;
+}
+
+/// The first row takes `found`, and a row _ptsz the variant for the other default stream.
+template <HookId hook, bool of_driver>
+void* take(std::string_view row, const char* asked, int version, void* found) {
+  if constexpr (of_driver) {
+    if (!stands_for(row, asked, version)) return nullptr;
+    void* taken = nullptr;
+    if (driver_function<hook>.compare_exchange_strong(taken, found, std::memory_order_acq_rel) || taken == found) {
+      return reinterpret_cast<void*>(&ByDriver<hook>::function);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void* hook_of_driver_function(const char* asked, int version, void* found) {
+  void* taken = nullptr;
+#define HOOK(name, ...) \
+  if (taken == nullptr) taken = take<HookId::name, is_of_driver(#name)>(#name, asked, version, found);
+#include "profshim/hooks/cuda.def"
+#undef HOOK
+  return taken;
+}
+
+}  // namespace profshim::cuda

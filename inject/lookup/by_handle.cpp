@@ -1,36 +1,21 @@
 // Calls that the job finds by dlsym(handle, name): ctypes, cffi, Julia, the stubs of vLLM, CuPy and XLA.
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 
 #include "hooked_names.h"
 #include "inject/core/loaded_symbol.h"
+#include "inject/core/lookup_switch.h"
 #include "inject/core/real_dlsym.h"
 #include "inject/core/resolve.h"
-#include "profshim/session.h"
 #include "unhooked.h"
 
 namespace profshim::inject {
 namespace {
 
-bool is_switched_on() {
-  enum : int { kUnknown, kOff, kOn };
-  static constinit std::atomic<int> answer{kUnknown};
-  int known = answer.load(std::memory_order_relaxed);
-  if (known == kUnknown) {
-    const char* const wanted = std::getenv("PROFSHIM_DLSYM");
-    known = session::requested() && (wanted == nullptr || std::strcmp(wanted, "0") != 0) ? kOn : kOff;
-    answer.store(known, std::memory_order_relaxed);
-  }
-  return known == kOn;
-}
-
 /// True if a hook may stand for `found`: a function of a library of the layer, looked up by other code than the layer's
 /// libraries, whose calls among each other are no calls of the job, and than this library.
 bool is_call_of_job(const Object& library, const Object& caller, Layer layer) {
   if (!belongs(library.name, layer) || belongs(caller.name, layer)) return false;
-  return caller.headers != object_at(reinterpret_cast<const void*>(&is_switched_on)).headers;
+  return caller.headers != object_at(reinterpret_cast<const void*>(&is_call_of_job)).headers;
 }
 
 void* hook_or(void* found, const char* name, const HookedFunction& hooked, const void* caller) {
@@ -57,7 +42,7 @@ extern "C" [[gnu::visibility("hidden")]] void* profshim_look_up(void* handle, co
   using namespace profshim::inject;
   void* const found =
       version == nullptr ? next_dlsym()(handle, name) : next_dlvsym()(handle, name, version);
-  if (found == nullptr || !is_switched_on()) return found;
+  if (found == nullptr || !hooks_lookups()) return found;
   const int saved_errno = errno;
   void* const answer = hook_or(found, name, hooked_function(number), caller);
   errno = saved_errno;

@@ -8,6 +8,23 @@
 
 #if defined(__x86_64__)
 
+.macro SAVE_ARGUMENTS
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+.endm
+.macro RESTORE_ARGUMENTS
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+.endm
+
 /* \version: register of the version, if the function has one. */
 .macro LOOKUP name, version
   .p2align 4
@@ -16,59 +33,41 @@
 \name:
   .cfi_startproc
   endbr64
+  cmpq $0, profshim_next_\name(%rip)
+  je 3f
+1:
   leaq 1(%rdi), %rax
   cmpq $1, %rax           /* RTLD_NEXT, RTLD_DEFAULT */
-  jbe 1f
+  jbe 2f
   testq %rsi, %rsi
-  je 1f
+  je 2f
 .ifnb \version
   testq \version, \version
-  je 1f
+  je 2f
 .endif
   movzbl (%rsi), %eax
   subl $BEFORE_FIRST_LETTER, %eax
   cmpl $63, %eax
-  ja 1f
+  ja 2f
   movabsq $FIRST_LETTERS, %rcx
   btq %rax, %rcx
-  jnc 1f
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  pushq %rdx
-  .cfi_adjust_cfa_offset 8
+  jnc 2f
+  SAVE_ARGUMENTS
   movq %rsi, %rdi
   call profshim_hooked_name
-  popq %rdx
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
+  RESTORE_ARGUMENTS
   testl %eax, %eax
-  jne 3f
-1:
-  movq profshim_next_\name(%rip), %rax
-  testq %rax, %rax
-  je 2f
-  jmp *%rax
+  jne 4f
 2:
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  pushq %rdx
-  .cfi_adjust_cfa_offset 8
-  call profshim_find_next_\name
-  popq %rdx
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-  jmp *%rax
-3:
+  jmp *profshim_next_\name(%rip)
+3:                        /* the first call */
+  SAVE_ARGUMENTS
+  call profshim_find_\name
+  RESTORE_ARGUMENTS
+  cmpq $0, profshim_next_\name(%rip)
+  jne 1b
+  jmp *%rax               /* the loader has not relocated this library yet */
+4:
 .ifb \version
   xorl %edx, %edx
 .endif
@@ -110,38 +109,45 @@
 \name:
   .cfi_startproc
   hint #34                /* bti c */
+  adrp x16, profshim_next_\name
+  ldr x16, [x16, #:lo12:profshim_next_\name]
+  cbz x16, 3f
+1:
   add x9, x0, #1
   cmp x9, #1              /* RTLD_NEXT, RTLD_DEFAULT */
-  b.ls 1f
-  cbz x1, 1f
+  b.ls 2f
+  cbz x1, 2f
 .ifnb \version
-  cbz \version, 1f
+  cbz \version, 2f
 .endif
   ldrb w9, [x1]
   sub w9, w9, #BEFORE_FIRST_LETTER
   cmp w9, #63
-  b.hi 1f
+  b.hi 2f
   ldr x10, =FIRST_LETTERS
   lsr x10, x10, x9
-  tbz x10, #0, 1f
+  tbz x10, #0, 2f
   SAVE_ARGUMENTS
   mov x0, x1
   bl profshim_hooked_name
   mov w9, w0
   RESTORE_ARGUMENTS
-  cbnz w9, 3f
-1:
+  cbnz w9, 4f
   adrp x16, profshim_next_\name
   ldr x16, [x16, #:lo12:profshim_next_\name]
-  cbz x16, 2f
-  br x16
 2:
-  SAVE_ARGUMENTS
-  bl profshim_find_next_\name
-  mov x16, x0
-  RESTORE_ARGUMENTS
   br x16
-3:
+3:                        /* the first call */
+  SAVE_ARGUMENTS
+  bl profshim_find_\name
+  mov x9, x0
+  RESTORE_ARGUMENTS
+  adrp x16, profshim_next_\name
+  ldr x16, [x16, #:lo12:profshim_next_\name]
+  cbnz x16, 1b
+  mov x16, x9             /* the loader has not relocated this library yet */
+  br x16
+4:
 .ifb \version
   mov x2, xzr
 .endif

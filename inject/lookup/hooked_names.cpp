@@ -14,8 +14,9 @@ constexpr std::string_view kNames[] = {
 #include "profshim/hooks/mpi.def"
 #include "profshim/hooks/nccl.def"
 #undef HOOK
-    "cuGetProcAddress",
-    "cuGetProcAddress_v2",
+#define HOOK(name) #name,
+#include "inject/core/driver_lookups.def"
+#undef HOOK
 };
 constexpr std::size_t kFirstRow = detail::kRows - (std::size(kNames) - detail::kOtherHooks);
 

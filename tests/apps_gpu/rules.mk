@@ -7,7 +7,7 @@ GPU_APPS      := $(basename $(notdir $(GPU_APP_SOURCES)))
 FAKE_CUDA     := $(BUILD)/tests/fakes/cuda13
 GPU_APP_PATHS := $(addprefix $(BUILD)/tests/apps_gpu/,$(GPU_APPS))
 NVCC          := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
-NVCC_APPS     := $(if $(NVCC),$(addprefix $(BUILD)/tests/apps_gpu/nvcc/,$(filter-out driver_api nccl_groups nccl_profiled nccl_nonblocking nccl_grow cupti_client cupti_subscriber \
+NVCC_APPS     := $(if $(NVCC),$(addprefix $(BUILD)/tests/apps_gpu/nvcc/,$(filter-out cublas driver_api nccl_groups nccl_profiled nccl_nonblocking nccl_grow cupti_client cupti_subscriber \
                    $(if $(wildcard $(CUDA_HOME)/include/nccl.h),,ddp),$(GPU_APPS))))
 demo-programs: $(filter %/ddp,$(NVCC_APPS))
 TEST_APPS     += $(GPU_APP_PATHS) $(NVCC_APPS)
@@ -15,6 +15,7 @@ TEST_APPS     += $(GPU_APP_PATHS) $(NVCC_APPS)
 # Programs are linked against the runtime unless a line here says otherwise.
 GPU_APP_LIBS_driver_api   := libcuda.so.1
 GPU_APP_LIBS_cupti_client := libcudart.so.13 libcupti.so.13
+GPU_APP_LIBS_cublas       := libcudart.so.13 libcublas.so.13
 GPU_APP_LIBS_ddp          := libcudart.so.13 libnccl.so.2
 GPU_APP_LIBS_nccl_groups  := libcudart.so.13 libnccl.so.2
 GPU_APP_LIBS_nccl_profiled := libcudart.so.13 libnccl.so.2

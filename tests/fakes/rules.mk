@@ -13,6 +13,8 @@ FAKE_HEADERS := $(wildcard tests/fakes/*.h tests/fakes/*/*.h tests/fakes/*/*.inc
 FAKE_LIBCUDA := $(wildcard tests/fakes/libcuda/*.cpp)
 FAKE_CUDART  := $(wildcard tests/fakes/cudart/*.cpp)
 FAKE_NCCL    := $(wildcard tests/fakes/nccl/*.cpp)
+FAKE_CUBLAS  := $(FAKES)/cuda13/libcublas.so.13
+TEST_APPS    += $(FAKE_CUBLAS)
 FAKE_CUPTI   := $(wildcard tests/fakes/cupti/*.cpp)
 
 # Sanitizer builds do not instrument the fakes, which belong to the job. The sources of a library are compiled as one
@@ -38,6 +40,8 @@ $(eval $(call fake_rule,$(FAKES)/cuda13.3/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFA
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=130001))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=22))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=18))
+
+$(eval $(call fake_rule,$(FAKE_CUBLAS),tests/fakes/cublas/cublas.cpp,-ldl))
 
 # NVML of a machine, and an NVML that lacks a function.
 FAKE_NVML := $(FAKES)/nvml/libnvidia-ml.so.1 $(FAKES)/nvml_without_power/libnvidia-ml.so.1

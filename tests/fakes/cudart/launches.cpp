@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fakes/cudart/driver.h"
 #include "fakes/cudart/runtime.h"
 
 using namespace fake::cudart;
@@ -18,18 +19,12 @@ thread_local struct {
   void* stream;
 } pushed_configuration;
 
-int submit(fake::Device& device, const Kernel& kernel, Dim grid, Dim block, std::size_t shared_bytes, void* stream) {
+int submit(const Kernel& kernel, Dim grid, Dim block, std::size_t shared_bytes, void* stream) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x * block.y * block.z == 0 ||
       block.x * block.y * block.z > 1024)
     return 9;  // cudaErrorInvalidConfiguration
-  static constexpr fake::ApiInfo kNested{fake::Domain::kDriver, 307, "cuLaunchKernel"};
-  ApiCall nested(device, kNested, nullptr, kernel.name.c_str());
-  Work work;
-  work.name = kernel.name.c_str();
-  work.grid = grid;
-  work.block = block;
-  work.shared_bytes = static_cast<std::uint32_t>(shared_bytes);
-  return nested.returns(device.submit(stream, std::move(work)));
+  return driver().launch(driver().function_named(kernel.name), grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                         static_cast<unsigned>(shared_bytes), stream, nullptr, nullptr);
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ struct LaunchConfig {
     const Kernel* kernel = kernel_of(stub);                                                                    \
     if (!kernel) return last_error = kInvalidDeviceFunction;                                                   \
     CALL_WITH(label, callback_id, &grid, kernel->name.c_str());                                                \
-    return leave(call, submit(device, *kernel, grid, block, shared_bytes, stream));                            \
+    return leave(call, submit(*kernel, grid, block, shared_bytes, stream));                            \
   }
 LAUNCH(cudaLaunchKernel, "cudaLaunchKernel_v7000", 211)
 LAUNCH(cudaLaunchKernel_ptsz, "cudaLaunchKernel_ptsz_v7000", 214)
@@ -93,19 +88,19 @@ LAUNCH(cudaLaunchCooperativeKernel, "cudaLaunchCooperativeKernel_v9000", 269)
 EXPORT int __cudaLaunchKernel(void* handle, Dim grid, Dim block, void**, std::size_t shared_bytes, void* stream) {
   const auto* kernel = static_cast<const Kernel*>(handle);
   CALL_WITH("__cudaLaunchKernel_v13000", 505, &grid, kernel->name.c_str());
-  return leave(call, submit(device, *kernel, grid, block, shared_bytes, stream));
+  return leave(call, submit(*kernel, grid, block, shared_bytes, stream));
 }
 EXPORT int __cudaLaunchKernel_ptsz(void* handle, Dim grid, Dim block, void**, std::size_t shared_bytes, void* stream) {
   const auto* kernel = static_cast<const Kernel*>(handle);
   CALL_WITH("__cudaLaunchKernel_ptsz_v13000", 506, &grid, kernel->name.c_str());
-  return leave(call, submit(device, *kernel, grid, block, shared_bytes, stream));
+  return leave(call, submit(*kernel, grid, block, shared_bytes, stream));
 }
 #endif
 EXPORT int cudaLaunchKernelExC(const LaunchConfig* config, const void* stub, void**) {
   const Kernel* kernel = kernel_of(stub);
   if (!kernel) return last_error = kInvalidDeviceFunction;
   CALL_WITH("cudaLaunchKernelExC_v11060", 430, config, kernel->name.c_str());
-  return leave(call, submit(device, *kernel, config->grid, config->block, config->shared_bytes, config->stream));
+  return leave(call, submit(*kernel, config->grid, config->block, config->shared_bytes, config->stream));
 }
 EXPORT int cudaFuncGetAttributes(char* attributes, const void* stub) {
   CALL("cudaFuncGetAttributes_v3020", 15);

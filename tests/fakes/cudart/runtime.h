@@ -27,6 +27,9 @@ Registry& registry();
 
 Kernel* kernel_of(const void* stub);
 
+struct Driver;
+const Driver& driver();
+
 inline constinit thread_local int last_error = 0;
 
 /// Initializes the device at the first call. Returns null on failure.

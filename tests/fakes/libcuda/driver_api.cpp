@@ -196,6 +196,16 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void**, 
   CALL(cuLaunchKernelEx, 652, config, static_cast<Function*>(function)->name.c_str());
   return call.returns(launch(function, config->grid, config->block, config->shared_bytes, config->stream));
 }
+EXPORT int cuLaunchKernel_ptsz(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared_bytes, void* stream, void**, void**) {
+  const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+  CALL(cuLaunchKernel_ptsz, 442, grid, static_cast<Function*>(function)->name.c_str());
+  return call.returns(launch(function, grid, block, shared_bytes, stream));
+}
+EXPORT int cuLaunchKernelEx_ptsz(const LaunchConfig* config, void* function, void**, void**) {
+  CALL(cuLaunchKernelEx_ptsz, 653, config, static_cast<Function*>(function)->name.c_str());
+  return call.returns(launch(function, config->grid, config->block, config->shared_bytes, config->stream));
+}
 EXPORT int cuStreamCreate(void** stream, unsigned) {
   CALL(cuStreamCreate, 124);
   *stream = device.create_stream(0);
@@ -276,12 +286,4 @@ EXPORT int cuGetErrorName(int error, const char** text) {
 EXPORT int cuGetErrorString(int error, const char** text) {
   *text = error == fake::kOk ? "no error" : "an error of the fake driver";
   return fake::kOk;
-}
-/// Finds the newest variant, such as `name`_v2, as the driver does.
-EXPORT int cuGetProcAddress_v2(const char* name, void** function, int, std::uint64_t, int* status) {
-  *function = nullptr;
-  for (const char* ending : {"_v2", ""})
-    if (!*function) *function = dlsym(RTLD_DEFAULT, (std::string(name) + ending).c_str());
-  if (status) *status = *function ? 0 : 1;
-  return *function ? fake::kOk : fake::kNotFound;
 }
