@@ -183,6 +183,7 @@ aarch64:  ## the library and the tool for aarch64, into build/aarch64
 UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx/%),$(call sources,tests/unit))
 E2E_SOURCES  := $(call sources,tests/e2e)
 LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert src/loop $(SHARED_MODULES))
+REAL_FUNCTIONS := $(addprefix inject/core/,before_relocation.cpp loaded_symbol.cpp real_dlsym.cpp real_function.cpp resolve.cpp)
 UNIT         := $(OUT)/tests/unit
 E2E          := $(OUT)/tests/e2e
 
@@ -191,7 +192,7 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(addprefix src/cli/init/,first_spec.cpp seen_job.cpp) inject/nccl/communicators.cpp \
-           $(addprefix inject/core/,before_relocation.cpp loaded_symbol.cpp real_dlsym.cpp real_function.cpp resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
+           $(REAL_FUNCTIONS) inject/core/world_ranks.cpp inject/lookup/hooked_names.cpp $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

@@ -53,6 +53,10 @@ void call_every_tick(void (*function)());
 void finish(End how);
 /// Call at the end of a process that has loaded `library` ("libmpi.so.40"). Logs a line if activate() was not called.
 void report_never_activated(const char* library);
+
+/// Adds a sentence about calls that no hook sees to "problems" of the traces and to the last lines of the job. Keeps
+/// the first of each `matter`. Call while recording; any thread.
+void report_unseen_calls(const char* matter, const char* sentence);
 /// True if this process must wait for its traces before exec*() or daemon() replaces it; false in a child. Lock-free.
 bool ends_with_this_process();
 /// Wakes the writer to write closed windows.

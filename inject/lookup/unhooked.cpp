@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "profshim/recorder.h"
+#include "profshim/session.h"
 
 namespace profshim::inject {
 namespace {
@@ -27,14 +28,12 @@ void copy(char (&to)[n], const char* from) {
 }
 
 void report(const First& first, Unhooked why) {
-  const char* const reason = why == Unhooked::kOtherNamespace
-                                 ? "it was loaded by dlmopen()"
-                                 : "another library or tool defines the functions that the hooks forward to";
+  const bool by_namespace = why == Unhooked::kOtherNamespace;
   char sentence[512];
-  std::snprintf(sentence, sizeof sentence,
-                "calls of %s (looked up by dlsym(): %s and possibly more) are not recorded: %s", first.library,
-                first.name, reason);
-  recorder::problem("dlsym", sentence);
+  std::snprintf(sentence, sizeof sentence, "calls of %s and others in %s, found by dlsym(), are not recorded: %s",
+                first.name, first.library,
+                by_namespace ? "dlmopen() loaded it" : "the hooks call the function of another library of this name");
+  session::report_unseen_calls(by_namespace ? "dlmopen" : "dlsym", sentence);
 }
 
 }  // namespace

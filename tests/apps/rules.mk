@@ -4,13 +4,13 @@ MPI_IMPLEMENTATIONS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$
 MPI_FORTRAN         := $(foreach m,$(MPI_IMPLEMENTATIONS),$(if $(shell command -v mpifort.$(m) 2>/dev/null),$(m)))
 APPS                := $(BUILD)/tests/apps
 
-MPI_C_APPS       := $(filter-out dlopen_local_library,$(basename $(notdir $(wildcard tests/apps/mpi/*.c))))
+MPI_C_APPS       := $(filter-out dlopen_local_library deepbind_plugin,$(basename $(notdir $(wildcard tests/apps/mpi/*.c))))
 EVERY_CALL       := $(wildcard tests/apps/mpi/every_call/*.c)
 MPI_CXX_APPS     := $(basename $(notdir $(wildcard tests/apps/mpi/*.cpp)))
 MPI_FORTRAN_APPS := $(basename $(notdir $(wildcard tests/apps/mpi/*.f90 tests/apps/mpi/*.f)))
 
 MPI_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(APPS)/$(m)/,$(MPI_C_APPS) $(MPI_CXX_APPS) \
-              libdlopen_local_library.so every_call)) \
+              libdlopen_local_library.so libdeepbind_plugin.so every_call)) \
             $(foreach m,$(MPI_FORTRAN),$(addprefix $(APPS)/$(m)/,$(MPI_FORTRAN_APPS)))
 
 .PHONY: mpi-apps

@@ -6,7 +6,7 @@ TEST_APPS  += $(CUDA_CALLS) $(CUDA_STUB)
 test-unit: $(CUDA_CALLS) $(CUDA_STUB)
 
 $(CUDA_CALLS): $(call objects,tests/apps_cuda/cuda_calls.cpp inject/cuda/hooks.cpp inject/cuda/kernel_names.cpp inject/cuda/failed_allocation.cpp \
-                 inject/core/resolve.cpp $(LIB_SOURCES))
+                 $(REAL_FUNCTIONS) $(LIB_SOURCES))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -rdynamic -o $@ $^ -l:libz.a -ldl -pthread

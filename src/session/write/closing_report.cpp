@@ -6,6 +6,7 @@
 #include "profshim/output/once_per_job.h"
 #include "profshim/output/publish.h"
 #include "session/spool_header.h"
+#include "unseen_calls.h"
 
 namespace profshim::session {
 namespace {
@@ -202,6 +203,9 @@ void log_outcome(State& s) {
   if (!s.last_table.empty()) log::text(LogLevel::kWarn, s.last_table);
   log_lost_windows(s);
   log_full_tables(s);
+  for (const UnseenCalls& unseen : unseen_calls()) {
+    if (speaks_for_job(s, unseen.matter.c_str())) log::line(LogLevel::kWarn, "%s", unseen.sentence.c_str());
+  }
 }
 
 void check_disk(State& s) {

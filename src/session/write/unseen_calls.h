@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace profshim::session {
+
+struct UnseenCalls {
+  std::string matter, sentence;
+};
+/// What report_unseen_calls() was told.
+std::vector<UnseenCalls> unseen_calls();
+
+}  // namespace profshim::session
