@@ -25,6 +25,7 @@
 #include "inject/torch/activation.h"
 #include "inject/torch/operators.h"
 #include "profshim/base/number_text.h"
+#include "profshim/base/process_words.h"
 #include "profshim/session.h"
 
 namespace profshim::inject {
@@ -150,6 +151,7 @@ __attribute__((constructor)) void on_load() {
   next_Exit = reinterpret_cast<ExitFunction>(next_symbol("_Exit"));
   next_abort = reinterpret_cast<AbortFunction>(next_symbol("abort"));
   if (!session::requested()) return;
+  clear_words_in_children();
   log::note_stderr();
   reserve_active_entry();
   const char* const path = own_path();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "profshim/base/process_words.h"
 #include "profshim/event.h"
 #include "profshim/spool/format.h"
 
@@ -38,7 +39,6 @@ enum : std::uint32_t {
 inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {
-extern constinit std::atomic<std::uint32_t> mode;
 extern constinit std::atomic<Ticks> last_boundary;
 extern constinit std::atomic<std::uint64_t> windows_opened;
 extern thread_local constinit spool::Thread* this_thread __attribute__((tls_model("initial-exec")));
@@ -49,8 +49,9 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// If the result is 0, a hook only calls the real function.
-inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
+/// If the result is 0, a hook only calls the real function. 0 in a child of any fork (base/process_words.h): a hook in
+/// whose real function a child was made must look again before it touches the thread's block, which is the parent's.
+inline std::uint32_t mode() { return process_words.mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
 /// Returns the begin of the last step or window. A kMpiPolls event that began earlier must not be extended.
@@ -149,7 +150,7 @@ class LayerScope {
     __asm__ volatile("" : : "r"(room_));  // keeps room_ in the frame
   }
   ~LayerScope() {
-    if (outermost()) outermost_ = 0;
+    if (outermost() && mode() != 0) outermost_ = 0;
   }
   LayerScope(const LayerScope&) = delete;
   LayerScope& operator=(const LayerScope&) = delete;

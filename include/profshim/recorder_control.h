@@ -47,7 +47,7 @@ void watch_threads(void (*function)(const char* name));
 /// Registers a function that each recording thread calls when it ends. `at`: end of its open phases. One function.
 void watch_thread_ends(void (*function)(spool::Thread& thread, Ticks at));
 
-/// Call in a forked child: sets mode() to 0.
+/// Call in a child of fork(), on its thread.
 void abandon_in_child();
 
 /// The members of spool::Window that only windows of phases have.

@@ -39,6 +39,7 @@ int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   begin_call(call);
   CompletionOf<row> completion(call);
   const int result = real();
+  if (__builtin_expect(recorder::mode() == 0, 0)) return result;
   if (!scope.outermost()) call.event = nullptr;
   completion.finish(result);
   end_call(call, result);
@@ -52,6 +53,7 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   const Ticks began = begin_poll(call);
   CompletionOf<row> completion(call);
   const int result = real();
+  if (__builtin_expect(recorder::mode() == 0, 0)) return result;
   if (scope.outermost()) {
     if (result == 0 && call.was_unsuccessful_poll()) {
       count_poll(call, began);

@@ -76,7 +76,7 @@ profshim_symbol_entry:
   .cfi_undefined rip
   endbr64
   pushfq
-  cmpl $0, _ZN8profshim8recorder6detail4modeE(%rip)
+  cmpl $0, _ZN8profshim13process_wordsE(%rip)
   jne 1f
   popfq
   ret

@@ -8,7 +8,6 @@ namespace profshim::recorder {
 constinit State state;
 
 namespace detail {
-constinit std::atomic<std::uint32_t> mode{0};
 constinit std::atomic<Ticks> last_boundary{0};
 constinit std::atomic<std::uint64_t> windows_opened{0};
 thread_local constinit spool::Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -21,14 +20,11 @@ std::size_t size() { return spool_memory::size(); }
 const std::string& path() { return spool_memory::path(); }
 
 void set_mode(std::uint32_t set, std::uint32_t clear) {
-  std::uint32_t now = detail::mode.load(std::memory_order_relaxed);
-  while (!detail::mode.compare_exchange_weak(now, (now & ~clear) | set, std::memory_order_release)) {
+  std::uint32_t now = process_words.mode.load(std::memory_order_relaxed);
+  while (!process_words.mode.compare_exchange_weak(now, (now & ~clear) | set, std::memory_order_release)) {
   }
 }
 
-void abandon_in_child() {
-  detail::mode.store(0, std::memory_order_relaxed);
-  detail::this_thread = nullptr;
-}
+void abandon_in_child() { detail::this_thread = nullptr; }
 
 }  // namespace profshim::recorder

@@ -30,7 +30,7 @@ constinit std::atomic<void (*)(const char*)> thread_watcher{nullptr};
 constinit std::atomic<void (*)(Thread&, Ticks)> end_watcher{nullptr};
 
 Thread* claim_block(std::int32_t tid, const char* name) {
-  if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
+  if (process_words.mode.load(std::memory_order_acquire) == 0) return nullptr;
   const std::uint32_t freed = blocks_freed.load(std::memory_order_acquire);
   if (refused_at == freed) return nullptr;
   for (std::uint32_t i = 0; i < state.header->thread_count; ++i) {
@@ -86,7 +86,7 @@ void end_open_phases(Thread& t, Ticks now) {
 
 void on_thread_end(void* block) {
   auto* const t = static_cast<Thread*>(block);
-  if (detail::this_thread != t || detail::mode.load(std::memory_order_relaxed) == 0) return;
+  if (detail::this_thread != t || mode() == 0) return;
   detail::this_thread = nullptr;
   const Ticks now = ticks();
   end_open_phases(*t, now);

@@ -1,5 +1,5 @@
-// Phases: idle -> starting -> recording -> finishing -> finished. A process that does not record is inert, and so is a
-// forked child.
+// Phases: idle -> starting -> recording -> finishing -> finished. A process that does not record is inert. A child of a
+// process that records is idle, and stays so.
 #include "profshim/session.h"
 
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include "end_recording.h"
 #include "profshim/base/command_line.h"
 #include "profshim/base/threads/signal_guard.h"
+#include "profshim/base/process_words.h"
 #include "profshim/device.h"
 #include "session/participation/launch_environment.h"
 #include "session/participation/participation.h"
@@ -26,10 +27,12 @@
 #include "state.h"
 
 namespace profshim::session {
-namespace {
 
 enum class Phase : std::uint8_t { kIdle, kStarting, kRecording, kFinishing, kFinished, kInert };
-constinit std::atomic<Phase> phase{Phase::kIdle};
+
+namespace {
+
+constexpr std::atomic<Phase>& phase = process_words.phase;
 constinit std::atomic<State*> the_state{nullptr};
 constinit std::atomic<pid_t> owner{0};
 
@@ -37,7 +40,6 @@ constinit std::atomic<pid_t> finisher{0};
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 
 void in_forked_child() {
-  phase.store(Phase::kInert);
   the_state.store(nullptr);
   recorder::abandon_in_child();
   device::abandon_in_child();
@@ -116,6 +118,7 @@ std::array<pid_t, 4> own_threads(const State& s) {
 
 void activate(const Rank& rank, Ticks began) {
   Phase idle = Phase::kIdle;
+  if (owner.load() != 0 && owner.load() != getpid()) return;
   if (!requested() || !phase.compare_exchange_strong(idle, Phase::kStarting)) return;
   const int saved_errno = errno;
   owner.store(getpid());

@@ -2,7 +2,7 @@
 
 ENDING_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicxx.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicxx.mpich),mpich), \
                $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window refused uneven_groups signalled dispositions \
-               replaced handlers_in_order))
+               replaced handlers_in_order raw_fork))
 TEST_APPS   += $(ENDING_APPS)
 
 define ending_rule

@@ -190,7 +190,7 @@ IntrusivePointer send(const void* agent, const void* to, const void* message, co
   state.is_sending = true;
   IntrusivePointer future = call_real();
   state.is_sending = false;
-  if (thread != nullptr && state.request != nullptr) {
+  if (thread != nullptr && state.request != nullptr && recorder::mode() != 0) {
     const int saved_errno = errno;
     const Event request = *state.request;
     end_call(*thread, state.request);
@@ -213,7 +213,7 @@ IntrusivePointer serve(const void* message, const Serve& call_real) {
     errno = saved_errno;
   }
   IntrusivePointer future = call_real();
-  if (thread != nullptr) end_call(*thread, state.served);
+  if (thread != nullptr && recorder::mode() != 0) end_call(*thread, state.served);
   return future;
 }
 
@@ -271,7 +271,7 @@ EXPORT void profshim_rpc_set_id(void* message, std::int64_t id) __asm__(SET_ID);
 void profshim_rpc_set_id(void* message, std::int64_t id) {
   using namespace profshim::torch;
   static auto* const next = real<void(void*, std::int64_t)>(SET_ID);
-  if (state.request != nullptr) state.request->rpc.id = id;
+  if (state.request != nullptr && profshim::recorder::mode() != 0) state.request->rpc.id = id;
   next(message, id);
 }
 

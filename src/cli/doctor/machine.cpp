@@ -12,6 +12,7 @@
 #include "doctor.h"
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
+#include "profshim/base/process_words.h"
 #include "profshim/base/size_text.h"
 
 namespace profshim::cli::doctor {
@@ -48,6 +49,13 @@ void note_processor(Notes& notes) {
       "processor",
       "not x86-64: steps.source = \"symbol\" does not work, PyTorch operators have only names and times, and the "
       "threads of CUDA calls may be unknown");
+}
+
+void note_forks(Notes& notes) {
+  if (clear_words_in_children()) return;
+  notes.fact("kernel",
+             "clears no page in a child (Linux before 4.14): children of _Fork(), clone() and syscall(SYS_fork) that "
+             "call MPI, NCCL, CUDA or NVTX spoil the recording of their parent; children of fork() do not");
 }
 
 void note_shared_memory(Notes& notes) {
@@ -156,6 +164,7 @@ void examine_machine(const Spec& spec, Notes& notes) {
   notes.fact("glibc", gnu_get_libc_version());
   note_processor(notes);
   note_clock(notes);
+  note_forks(notes);
   note_shared_memory(notes);
   note_launchers(notes);
   if (is_nvtx_chained()) {

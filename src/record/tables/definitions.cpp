@@ -34,7 +34,7 @@ std::string_view text_of(StringId id) { return string_table::text_of(id); }
 
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
             std::initializer_list<std::int64_t> values) {
-  if (state.header == nullptr) return;
+  if (state.header == nullptr || mode() == 0) return;
   // Count only definitions with pages: readers read every counted definition.
   std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
   do {
