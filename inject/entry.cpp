@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "activation.h"
+#include "inject/computed.h"
 #include "inject/core/export.h"
 #include "inject/core/real_dlsym.h"
 #include "inject/core/resolve.h"
@@ -35,7 +36,7 @@ namespace {
 // that process waits for its rank; 0 before.
 constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
 char active_entry[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
-bool an_ancestor_records = false, an_ancestor_waits = false;
+bool an_ancestor_records = false, an_ancestor_waits = false, an_ancestor_was_loaded = false;
 
 using ExitFunction = void (*)(int);
 using AbortFunction = void (*)();
@@ -52,6 +53,7 @@ const char* own_path() {
 
 void reserve_active_entry() {
   if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
+    an_ancestor_was_loaded = true;
     const auto pid = leading_number<long>(inherited);
     // A recording rank that calls exec() finds its own pid here: the new program records again.
     an_ancestor_records = pid > 0 && pid != getpid();
@@ -138,12 +140,13 @@ pid_t loaded_by = 0;
 void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
-  if (getpid() != loaded_by || !alone || session::spec() != nullptr) return;
+  if (getpid() != loaded_by || session::spec() != nullptr) return;
   const char* library = pending_mpi();
-  if (library == nullptr && rank_from_environment().rank >= 0) {
-    library = mapped_library(is_device_library);
-  }
-  if (library != nullptr) session::report_never_activated(library);
+  if (library == nullptr && (!alone || rank_from_environment().rank >= 0)) library = mapped_library(is_device_library);
+  if (library != nullptr && !alone) return;
+  if (library != nullptr) return session::report_never_activated(library);
+  const bool is_first = !an_ancestor_was_loaded;
+  if (!an_ancestor_waits && has_computed(alone, is_first)) session::report_nothing_used();
 }
 
 __attribute__((constructor)) void on_load() {
@@ -162,6 +165,8 @@ __attribute__((constructor)) void on_load() {
   nvtx::set_injection_path(path);
   cuda::set_injection_path(path);
   nccl::profiler::reserve_variable(path);
+  if (session::may_begin_at_start() && session::note_use(session::Use::kStart))
+    activate_by_environment(session::Use::kStart, rank_from_environment());
 }
 
 [[noreturn]] void leave(ExitFunction next, int status) {

@@ -20,11 +20,14 @@ bool requested();
 /// Returns the patterns of PyTorch ranges that make steps or epochs. Call before activate().
 std::vector<std::string> step_ranges();
 
-/// The libraries of process.require_any, as bits.
-enum class Use : std::uint8_t { kCuda = 1, kNccl = 2, kMpi = 4, kTorch = 8 };
+/// The words of process.require_any, as bits. kStart: the start of the process is enough.
+enum class Use : std::uint8_t { kCuda = 1, kNccl = 2, kMpi = 4, kTorch = 8, kStart = 16 };
 /// Notes that this process uses a library. Returns true if process.require_any names it or one that was noted earlier.
 /// The first call reads the spec. Call before activate(), on any thread.
 bool note_use(Use use);
+
+/// True if the spec may name "start". Cheaper than note_use(): reads the spec's text only. Call in the constructor.
+bool may_begin_at_start();
 
 /// Call at the first event that tells the rank (such as MPI_Init). Starts the recording if the rank is selected. A
 /// second call does nothing. `began`: begin of the window with steps.source = "none", by ticks() after choose_clock();
@@ -57,6 +60,8 @@ void report_never_activated(const char* library);
 /// Adds a sentence about calls that no hook sees to "problems" of the traces and to the last lines of the job. Keeps
 /// the first of each `matter`. Call while recording; any thread.
 void report_unseen_calls(const char* matter, const char* sentence);
+/// Call at the end of a process that computed, and used nothing that profshim records.
+void report_nothing_used();
 /// True if this process must wait for its traces before exec*() or daemon() replaces it; false in a child. Lock-free.
 bool ends_with_this_process();
 /// Wakes the writer to write closed windows.

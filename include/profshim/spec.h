@@ -163,7 +163,7 @@ struct Spec : Detail {
     std::vector<std::string> match, exclude;
     std::string role;
     struct {
-      bool cuda = true, nccl = true, mpi = true, torch = true;
+      bool cuda = true, nccl = true, mpi = true, torch = true, start = false;
     } require_any;
   } process;
   struct {

@@ -206,6 +206,26 @@ void report_never_activated(const char* library) {
   }
 }
 
+void report_nothing_used() {
+  if (phase.load() != Phase::kIdle || !requested()) return;
+  try {
+    const LoadedSpec loaded = load_own_spec();
+    const Rank rank = rank_by_source(loaded.spec, rank_from_environment());
+    set_up_log(loaded.spec);
+    report_problems(loaded, rank);
+    if (!loaded.ok() || !loaded.enabled || !is_process_selected(loaded.spec)) return;
+    if (rank.rank >= 0 && !(records(loaded.spec, rank) && is_first_selected(loaded.spec, rank))) return;
+    const std::string name = program_name();
+    log::line(LogLevel::kWarn,
+              "nothing was recorded: process %d (%s) used no MPI, NCCL, CUDA or PyTorch; process.require_any = "
+              "[\"start\"] with process.match = [\"%s\"] records its Python calls (capture.python_calls = true), NVTX "
+              "ranges or functions (steps.source = \"symbol\")",
+              static_cast<int>(getpid()), name.c_str(), ("*" + name + "*").c_str());
+  } catch (const std::exception& e) {
+    log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());
+  }
+}
+
 bool ends_with_this_process() {
   const State* const s = live();
   return s != nullptr && s->spec.output.exit_seconds > 0 && owner.load() == getpid();

@@ -1,8 +1,13 @@
-# NVTX programs, libraries with their own NVTX instances, and a second NVTX tool. The programs are MPI ranks.
+# NVTX programs, libraries with their own NVTX instances, and a second NVTX tool. The programs are MPI ranks, but for plain_steps.
 
 ifneq ($(NVTX_INCLUDE),)
 # The unit tests link these parts of the library.
 $(UNIT): $(call objects,inject/nvtx/chain.cpp inject/nvtx/handles.cpp $(addprefix inject/nvtx/payload/,layout.cpp render.cpp scalars.cpp))
+
+TEST_APPS += $(BUILD)/tests/apps_nvtx/plain_steps
+$(BUILD)/tests/apps_nvtx/plain_steps: tests/apps_nvtx/plain_steps.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O1 -g -Wall -Wextra $(NVTX_FLAGS) $< -o $@ -ldl
 
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
 NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_deep nvtx_epochs nvtx_names nvtx_payload_ranges nvtx_phases nvtx_polls nvtx_ranges \

@@ -144,6 +144,7 @@ void note_required(bool has_mpi, const Spec& spec, Notes& notes) {
   for (const auto& [is_named, library] : all) {
     if (is_named) named.emplace_back(library);
   }
+  if (any.start) return notes.fact("recording", "begins when the program starts (process.require_any)");
   if (named.size() == std::size(all)) return;
   notes.fact("recording", "begins when the program uses " + joined(named) + " (process.require_any)");
   if (has_mpi && !any.mpi)

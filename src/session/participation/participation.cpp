@@ -11,11 +11,13 @@
 
 namespace profshim::session {
 
-LoadedSpec load_own_spec() {
+SpecSources own_sources() {
   SpecSources sources = sources_from_environment();
   sources.file = from_launch_folder(sources.file);
-  return load_spec(sources);
+  return sources;
 }
+
+LoadedSpec load_own_spec() { return load_spec(own_sources()); }
 
 void set_up_log(const Spec& spec) {
   log::set_level(spec.profile.log_level);

@@ -5,6 +5,8 @@
 
 namespace profshim::session {
 
+/// The spec's file, with its path from the launch folder, and the variables of this process.
+SpecSources own_sources();
 LoadedSpec load_own_spec();
 /// Logs on rank 0, or without a rank: every rank reads the same spec.
 void report_problems(const LoadedSpec& loaded, const Rank& rank);

@@ -30,6 +30,7 @@ class Checks {
     memory_timeline();
     modules();
     python_files();
+    start_of_process();
     retention();
     flush();
     phases_of_rules();
@@ -213,6 +214,13 @@ class Checks {
     if (!spec_.with_modules || spec_.with_stack) return;
     error("capture.with_modules", "capture.with_modules", "modules are read from Python stacks, but none are recorded",
           "write capture.with_stack = true");
+  }
+
+  void start_of_process() {
+    if (!spec_.process.require_any.start || !spec_.process.match.empty()) return;
+    error("process.require_any", "process.require_any",
+          "\"start\" would record every process of the job, also shells and launchers",
+          "name the program, such as process.match = [\"*train.py*\"]");
   }
 
   void python_files() {

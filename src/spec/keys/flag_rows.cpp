@@ -86,18 +86,20 @@ KeyRow activities_row() {
 }
 
 KeyRow require_any_row() {
-  return flags_row("process.require_any", "",
-                   "a process records once it uses one of these: CUDA, NCCL, MPI, or operators of PyTorch; others stay "
-                   "idle",
-                   {{{"cuda", [](Spec& s) -> bool& { return s.process.require_any.cuda; }},
-                     {"nccl", [](Spec& s) -> bool& { return s.process.require_any.nccl; }},
-                     {"mpi", [](Spec& s) -> bool& { return s.process.require_any.mpi; }},
-                     {"torch", [](Spec& s) -> bool& { return s.process.require_any.torch; }}},
-                    "library",
-                    "lets no process record",
-                    {{"gpu", "did you mean \"cuda\"?"},
-                     {"pytorch", "did you mean \"torch\"?"},
-                     {"cpu", "did you mean \"torch\"?"}}});
+  return flags_row(
+      "process.require_any", "",
+      "a process records once it uses one of these: CUDA, NCCL, MPI, or operators of PyTorch; with start, at "
+      "once; others stay idle",
+      {{{"cuda", [](Spec& s) -> bool& { return s.process.require_any.cuda; }},
+        {"nccl", [](Spec& s) -> bool& { return s.process.require_any.nccl; }},
+        {"mpi", [](Spec& s) -> bool& { return s.process.require_any.mpi; }},
+        {"torch", [](Spec& s) -> bool& { return s.process.require_any.torch; }},
+        {"start", [](Spec& s) -> bool& { return s.process.require_any.start; }}},
+       "library",
+       "lets no process record",
+       {{"gpu", "did you mean \"cuda\"?"},
+        {"pytorch", "did you mean \"torch\"?"},
+        {"cpu", "did you mean \"torch\"?"}}});
 }
 
 }  // namespace profshim::spec
