@@ -3,7 +3,9 @@
 #include <sys/xattr.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "doctor.h"
 #include "elf_image.h"
@@ -102,6 +104,40 @@ bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {
   notes.recorded("MPI", found + (fortran ? ", with Fortran bindings" : ""));
   note_mpi_calls(all, notes);
   return true;
+}
+
+bool is_of_c_library(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return starts_with(name, "libc.so") || starts_with(name, "libdl.so") || starts_with(name, "ld-linux");
+}
+
+/// True if the program or a library of its own calls the function of the C library.
+bool calls_any(const std::vector<Loaded>& all, const std::string& function) {
+  return std::any_of(all.begin(), all.end(), [&](const Loaded& loaded) {
+    return !is_of_c_library(loaded.path) && loaded.image.calls.count(function) != 0;
+  });
+}
+
+bool lookups_are_hooked() {
+  const char* const wanted = std::getenv("PROFSHIM_DLSYM");
+  return wanted == nullptr || std::string_view(wanted) != "0";
+}
+
+void note_loaded_later(Notes& notes) {
+  notes.fact("MPI", lookups_are_hooked()
+                        ? "not linked; if the program loads it with dlopen, its calls are recorded, by name and by dlsym"
+                        : "not linked; if the program loads it with dlopen, its calls by name are recorded");
+}
+
+/// Calls that go past the hooks, as far as the files show it.
+void note_lookups(const std::set<std::string>& called, Notes& notes) {
+  if (!lookups_are_hooked() && called.count("dlsym") != 0)
+    notes.unrecorded("dlsym", "calls of functions that the program looks up by a handle (PROFSHIM_DLSYM is 0)");
+  if (called.count("dlmopen") != 0)
+    notes.unrecorded("dlmopen", "calls of MPI, NCCL and CUDA in libraries that the program opens by dlmopen");
+  if (called.count("dlopen") != 0)
+    notes.fact("dlopen", "only the run shows if a library is opened with RTLD_DEEPBIND: its last lines say which calls "
+                         "went past the hooks");
 }
 
 // A script's libraries are unknown before it runs: search its text for module names.
@@ -206,11 +242,12 @@ void examine_program(const Program& program, const Spec& spec, Notes& notes) {
   if (starts_with(name, "python")) {
     notes.fact("MPI", "depends on what the program imports (mpi4py, torch with an MPI backend)");
     if (!program.script.empty()) note_script(program, notes);
-  } else if (!has_mpi && all.front().image.calls.count("dlopen") != 0) {
-    notes.fact("MPI", "not linked; if the program loads it with dlopen, its calls are recorded");
+  } else if (!has_mpi && calls_any(all, "dlopen")) {
+    note_loaded_later(notes);
   } else if (!has_mpi) {
     notes.unrecorded("MPI", "not linked, and the program does not call dlopen: it will not become an MPI rank");
   }
+  note_lookups(all.front().image.calls, notes);
   note_nvtx(all, notes);
   note_cuda(all, notes);
   note_required(has_mpi, spec, notes);

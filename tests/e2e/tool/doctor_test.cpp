@@ -264,5 +264,46 @@ TEST(Doctor, LeavesANameThatExpandsToGigabytes) {
   EXPECT_EQ(outcome.ending(), "exit 1") << outcome.err;  // doctor reports: the program is no rank
 }
 
+constexpr char kUserOfDlsym[] =
+    "#define _GNU_SOURCE\n#include <dlfcn.h>\n"
+    "int main(int c, char** v) { void* h = dlopen(v[c - 1], RTLD_NOW); return dlsym(h, \"MPI_Init\") != 0; }\n";
+
+TEST(Doctor, TellsThatCallsFoundByDlsymAreRecorded) {
+  const ScratchFolder scratch;
+  const std::string program = compiled(scratch, "loader", "-O1", kUserOfDlsym);
+
+  const Outcome outcome = doctor({"--", program});
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out;
+  EXPECT_TRUE(says(outcome, "if the program loads it with dlopen, its calls are recorded, by name and by dlsym"));
+  EXPECT_TRUE(says(outcome, "RTLD_DEEPBIND"));
+}
+
+TEST(Doctor, TellsThatCallsFoundByDlsymAreNotRecordedIfThatIsSwitchedOff) {
+  const ScratchFolder scratch;
+  const std::string program = compiled(scratch, "loader", "-O1", kUserOfDlsym);
+
+  const Outcome outcome = run(Job{.command = {tool_path(), "doctor", "--", program},
+                                  .environment = {{"PROFSHIM_DLSYM", "0"}},
+                                  .preload = false});
+
+  EXPECT_EQ(outcome.ending(), "exit 1") << outcome.out;
+  EXPECT_TRUE(says(outcome, "its calls by name are recorded"));
+  EXPECT_TRUE(says(outcome, "that the program looks up by a handle (PROFSHIM_DLSYM is 0)"));
+}
+
+TEST(Doctor, TellsThatLibrariesOfOtherNamespacesAreNotSeen) {
+  const ScratchFolder scratch;
+  const std::string program =
+      compiled(scratch, "loader", "-O1",
+               "#define _GNU_SOURCE\n#include <dlfcn.h>\n"
+               "int main(int c, char** v) { return dlmopen(LM_ID_NEWLM, v[c - 1], RTLD_NOW) != 0; }\n");
+
+  const Outcome outcome = doctor({"--", program});
+
+  EXPECT_EQ(outcome.ending(), "exit 1") << outcome.out;
+  EXPECT_TRUE(says(outcome, "in libraries that the program opens by dlmopen"));
+}
+
 }  // namespace
 }  // namespace profshim::e2e
