@@ -14,9 +14,11 @@
 #include "activation.h"
 #include "inject/computed.h"
 #include "inject/core/export.h"
+#include "inject/core/lookup_switch.h"
 #include "inject/core/real_dlsym.h"
 #include "inject/core/resolve.h"
 #include "inject/cuda/injection.h"
+#include "inject/lookup/bindings.h"
 #include "inject/lookup/unhooked.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
@@ -143,10 +145,13 @@ void warn_if_never_activated() {
   if (getpid() != loaded_by || session::spec() != nullptr) return;
   const char* library = pending_mpi();
   if (library == nullptr && (!alone || rank_from_environment().rank >= 0)) library = mapped_library(is_device_library);
-  if (library != nullptr && !alone) return;
-  if (library != nullptr) return session::report_never_activated(library);
-  const bool is_first = !an_ancestor_was_loaded;
-  if (!an_ancestor_waits && has_computed(alone, is_first)) session::report_nothing_used();
+  if (library == nullptr) {
+    const bool is_first = !an_ancestor_was_loaded;
+    if (!an_ancestor_waits && has_computed(alone, is_first)) session::report_nothing_used();
+  } else if (alone) {
+    report_unhooked();
+    session::report_never_activated(library);
+  }
 }
 
 __attribute__((constructor)) void on_load() {
@@ -194,6 +199,7 @@ void activate(session::Use use, const Rank& rank, Ticks began) {
   const Spec* const spec = session::spec();
   if (spec == nullptr) return;
   std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%d", static_cast<int>(getpid()));
+  if (hooks_lookups()) rebind_new_files(nullptr);
   report_unhooked();
   nvtx::on_activate();
   cuda::on_activate();

@@ -1,6 +1,7 @@
 // Calls that the job finds by dlsym(handle, name): ctypes, cffi, Julia, the stubs of vLLM, CuPy and XLA.
 #include <cerrno>
 
+#include "bindings.h"
 #include "hooked_names.h"
 #include "inject/core/loaded_symbol.h"
 #include "inject/core/lookup_switch.h"
@@ -35,14 +36,21 @@ void* hook_or(void* found, const char* name, const HookedFunction& hooked, const
 }  // namespace
 }  // namespace profshim::inject
 
-/// Called by dlsym.S. `version`: null for dlsym(). `caller`: its return address. A failed lookup leaves dlerror() to the
-/// job, and a successful one leaves it empty.
+/// Called by dlsym.S for a lookup by a handle. Returns hooked_name(), or 0 if the real function must answer.
+extern "C" [[gnu::visibility("hidden")]] std::uint32_t profshim_hooked_lookup(void* handle, const char* name) {
+  using namespace profshim::inject;
+  if (!hooks_lookups()) return 0;
+  rebind_new_files(handle);
+  return hooked_name(name);
+}
+
+/// Called by dlsym.S. `version`: null for dlsym(). `caller`: its return address. A failed lookup leaves dlerror() to
+/// the job, and a successful one leaves it empty.
 extern "C" [[gnu::visibility("hidden")]] void* profshim_look_up(void* handle, const char* name, const char* version,
                                                                 std::uint32_t number, const void* caller) {
   using namespace profshim::inject;
-  void* const found =
-      version == nullptr ? next_dlsym()(handle, name) : next_dlvsym()(handle, name, version);
-  if (found == nullptr || !hooks_lookups()) return found;
+  void* const found = version == nullptr ? next_dlsym()(handle, name) : next_dlvsym()(handle, name, version);
+  if (found == nullptr) return nullptr;
   const int saved_errno = errno;
   void* const answer = hook_or(found, name, hooked_function(number), caller);
   errno = saved_errno;

@@ -1,10 +1,6 @@
 /* dlsym() and dlvsym() of the job. Nearly every call ends with a jump to the next definition: its arguments, its stack and
    its return address are those of the caller, because RTLD_NEXT, RTLD_DEFAULT and the namespace depend on the caller. Only a
-   lookup by a handle whose name is in the table of by_handle.cpp goes to profshim_look_up(). No lock, no allocation. */
-
-/* Bits of the first letters of names in the table, from '@' on: M, _, c, n. */
-#define FIRST_LETTERS 0x400880002000
-#define BEFORE_FIRST_LETTER 64
+   lookup by a handle of a name that has a hook goes to profshim_look_up(): profshim_hooked_lookup() tells which. */
 
 #if defined(__x86_64__)
 
@@ -45,16 +41,8 @@
   testq \version, \version
   je 2f
 .endif
-  movzbl (%rsi), %eax
-  subl $BEFORE_FIRST_LETTER, %eax
-  cmpl $63, %eax
-  ja 2f
-  movabsq $FIRST_LETTERS, %rcx
-  btq %rax, %rcx
-  jnc 2f
   SAVE_ARGUMENTS
-  movq %rsi, %rdi
-  call profshim_hooked_name
+  call profshim_hooked_lookup
   RESTORE_ARGUMENTS
   testl %eax, %eax
   jne 4f
@@ -120,16 +108,8 @@
 .ifnb \version
   cbz \version, 2f
 .endif
-  ldrb w9, [x1]
-  sub w9, w9, #BEFORE_FIRST_LETTER
-  cmp w9, #63
-  b.hi 2f
-  ldr x10, =FIRST_LETTERS
-  lsr x10, x10, x9
-  tbz x10, #0, 2f
   SAVE_ARGUMENTS
-  mov x0, x1
-  bl profshim_hooked_name
+  bl profshim_hooked_lookup
   mov w9, w0
   RESTORE_ARGUMENTS
   cbnz w9, 4f
@@ -154,7 +134,6 @@
   mov w3, w9
   mov x4, x30             /* the caller */
   b profshim_look_up
-  .ltorg
   .cfi_endproc
   .size \name, .-\name
 .endm

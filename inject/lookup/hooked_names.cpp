@@ -1,5 +1,6 @@
 #include "hooked_names.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <string_view>
@@ -39,6 +40,9 @@ constexpr std::array<std::uint16_t, kSlots> make_table() {
 }
 constexpr std::array<std::uint16_t, kSlots> kTable = make_table();
 
+constexpr bool may_have_hook(char first) { return first == 'M' || first == 'c' || first == 'n' || first == '_'; }
+static_assert(std::all_of(std::begin(kNames), std::end(kNames), [](auto name) { return may_have_hook(name[0]); }));
+
 constexpr std::size_t longest_name() {
   std::size_t longest = 0;
   for (const std::string_view name : kNames) longest = name.size() > longest ? name.size() : longest;
@@ -48,6 +52,7 @@ constexpr std::size_t longest_name() {
 }  // namespace
 
 std::uint32_t hooked_name(const char* name) {
+  if (!may_have_hook(*name)) return 0;
   std::uint32_t hash = kHashSeed;
   std::size_t length = 0;
   for (; name[length] != '\0'; ++length) {
@@ -63,12 +68,7 @@ std::uint32_t hooked_name(const char* name) {
 HookedFunction hooked_function(std::uint32_t number) {
   const std::size_t i = kFirstRow + number - 1;
   const Layer layer = i < detail::kRows ? hook_layer(static_cast<HookId>(i)) : Layer::kCuda;
-  return {layer, detail::real_functions[i]};
+  return {kNames[number - 1].data(), layer, detail::real_functions[i]};
 }
 
 }  // namespace profshim::inject
-
-// Called by dlsym.S.
-extern "C" [[gnu::visibility("hidden")]] std::uint32_t profshim_hooked_name(const char* name) {
-  return profshim::inject::hooked_name(name);
-}

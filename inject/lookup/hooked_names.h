@@ -8,6 +8,7 @@ namespace profshim::inject {
 
 /// A function that the job may look up by a handle and that has a hook.
 struct HookedFunction {
+  const char* name;
   Layer layer;
   RealFunction& real;
 };

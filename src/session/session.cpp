@@ -24,6 +24,7 @@
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"
 #include "session/steps/window_control.h"
+#include "session/write/unseen_calls.h"
 #include "state.h"
 
 namespace profshim::session {
@@ -201,6 +202,7 @@ void report_never_activated(const char* library) {
               "nothing was recorded: %s is loaded, but this process showed neither a rank nor a step before it ended; "
               "to see why, run  profshim doctor -- %s",
               library, program_name().c_str());
+    for (const UnseenCalls& unseen : unseen_calls()) log::line(LogLevel::kWarn, "%s", unseen.sentence.c_str());
   } catch (const std::exception& e) {
     log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());
   }

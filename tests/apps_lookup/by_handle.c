@@ -1,5 +1,5 @@
 // An MPI job of one rank that is not linked to MPI, as ctypes, cffi and Julia make it.
-//   by_handle LIBRARY [global] [version] [threads] [again] [constructor] [namespace] [plugin PATH]
+//   by_handle LIBRARY [global] [version] [threads] [again] [namespace] [plugin PATH] [lazy]
 // Prints what it saw of the loader, and "barriers N".
 #include <dlfcn.h>
 #include <pthread.h>
@@ -69,7 +69,7 @@ int main(int count, char** words) {
   if (has(count, words, "threads")) printf("threads that differ: %d\n", differ_in_threads((void*)barrier));
   const int plugin = has(count, words, "plugin");
   if (plugin) {  // its calls of MPI go past this program's
-    void* const loaded = dlopen(words[plugin + 1], RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    void* const loaded = dlopen(words[plugin + 1], RTLD_LOCAL | RTLD_DEEPBIND | (has(count, words, "lazy") ? RTLD_LAZY : RTLD_NOW));
     if (!loaded) return puts(dlerror()), 4;
     void (*const plugin_barriers)(void*) = dlsym(loaded, "plugin_barriers");
     plugin_barriers(world ? world : (void*)0x44000000);
