@@ -6,18 +6,16 @@
 
 namespace profshim::inject {
 
-/// Call when the rank is known: starts the session and the parts that depend on the spec. Does nothing if an ancestor
-/// process records. If process.require_any does not name `use` or an earlier use, only remembers the rank for a later
-/// call. `began`: time before the call that told the rank; 0 = now. Call on a job thread.
+/// Call when the rank is known: starts the session and the parts that depend on the spec. If process.require_any does
+/// not name `use` or an earlier use, only remembers the rank for a later call. `began`: time before the call that told
+/// the rank; 0 = now. Call on a job thread.
 void activate(session::Use use, const Rank& rank, Ticks began);
 
 /// As activate(), for a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI_Init will tell
 /// the rank later, otherwise assumes a job of one rank.
 bool activate_by_environment(session::Use use, Rank rank);
 
-/// Call when this process begins to wait for its rank: makes parent_waits() true in later children, which may be the
-/// ranks.
-void note_waiting();
-bool parent_waits();
+/// Forgets what hooks know of the parent process; see know_process().
+void leave_parent();
 
 }  // namespace profshim::inject

@@ -20,25 +20,23 @@
 #include "inject/cuda/injection.h"
 #include "inject/lookup/bindings.h"
 #include "inject/lookup/unhooked.h"
+#include "inject/mpi/lifecycle.h"
+#include "inject/nccl/call.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
+#include "inject/nvtx/ranges.h"
 #include "inject/python/calls/calls.h"
 #include "inject/python/functions.h"
 #include "inject/symbol/functions.h"
 #include "inject/torch/activation.h"
 #include "inject/torch/operators.h"
-#include "profshim/base/number_text.h"
-#include "profshim/base/process_words.h"
+#include "parent.h"
+#include "profshim/base/process/process_words.h"
+#include "profshim/recorder_control.h"
 #include "profshim/session.h"
 
 namespace profshim::inject {
 namespace {
-
-// Environment entry for child processes, rewritten in place. Value: the pid of the process that records; -pid while
-// that process waits for its rank; 0 before.
-constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
-char active_entry[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
-bool an_ancestor_records = false, an_ancestor_waits = false, an_ancestor_was_loaded = false;
 
 using ExitFunction = void (*)(int);
 using AbortFunction = void (*)();
@@ -51,19 +49,6 @@ const char* own_path() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&own_path), &info) == 0 || info.dli_fname == nullptr) return nullptr;
   return realpath(info.dli_fname, path);
-}
-
-void reserve_active_entry() {
-  if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
-    an_ancestor_was_loaded = true;
-    const auto pid = leading_number<long>(inherited);
-    // A recording rank that calls exec() finds its own pid here: the new program records again.
-    an_ancestor_records = pid > 0 && pid != getpid();
-    an_ancestor_waits = pid < 0 && pid != -getpid();
-    if (an_ancestor_waits) std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%ld", pid);
-    if (an_ancestor_records) return;
-  }
-  putenv(active_entry);
 }
 
 bool begins_with_any(const char* path, const char* const* beginnings, std::size_t count) {
@@ -142,12 +127,11 @@ pid_t loaded_by = 0;
 void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
-  if (getpid() != loaded_by || session::spec() != nullptr) return;
+  if (getpid() != loaded_by || has_recording_parent() || session::spec() != nullptr) return;
   const char* library = pending_mpi();
   if (library == nullptr && (!alone || rank_from_environment().rank >= 0)) library = mapped_library(is_device_library);
   if (library == nullptr) {
-    const bool is_first = !an_ancestor_was_loaded;
-    if (!an_ancestor_waits && has_computed(alone, is_first)) session::report_nothing_used();
+    if (!has_parent() && has_computed(alone, !has_loaded_ancestor())) session::report_nothing_used();
   } else if (alone) {
     report_unhooked();
     session::report_never_activated(library);
@@ -161,12 +145,11 @@ __attribute__((constructor)) void on_load() {
   if (!session::requested()) return;
   clear_words_in_children();
   log::note_stderr();
-  reserve_active_entry();
+  note_parent();
   const char* const path = own_path();
-  if (path == nullptr || an_ancestor_records) return;
+  if (path == nullptr) return;
   loaded_by = getpid();
   std::atexit(warn_if_never_activated);
-  torch::note_start();
   nvtx::set_injection_path(path);
   cuda::set_injection_path(path);
   nccl::profiler::reserve_variable(path);
@@ -192,15 +175,17 @@ void remember(session::Use use, const Rank& rank) {
 }  // namespace
 
 void activate(session::Use use, const Rank& rank, Ticks began) {
-  if (an_ancestor_records || !session::requested()) return;
+  if (!session::requested() || !know_process()) return;
   if (!session::note_use(use)) return remember(use, rank);
   const Rank* const told = use == session::Use::kMpi ? nullptr : told_rank.load(std::memory_order_acquire);
   session::activate(told != nullptr ? *told : rank, began);
   const Spec* const spec = session::spec();
   if (spec == nullptr) return;
-  std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%d", static_cast<int>(getpid()));
+  tell_children_recording();
   if (hooks_lookups()) rebind_new_files(nullptr);
   report_unhooked();
+  // MPI began in the parent, and works in no child of it.
+  if (is_forked() && use != session::Use::kMpi && mpi::mpi_was_seen()) recorder::set_mode(0, recorder::kMpi);
   nvtx::on_activate();
   cuda::on_activate();
   torch::on_activate();
@@ -209,11 +194,15 @@ void activate(session::Use use, const Rank& rank, Ticks began) {
   symbol::on_activate();
 }
 
-void note_waiting() {
-  std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "-%d", static_cast<int>(getpid()));
+void leave_parent() {
+  told_rank = nullptr;
+  session::leave_parent();
+  nvtx::leave_parent();
+  nccl::leave_parent();
+  torch::leave_parent();
+  python::leave_parent();
+  symbol::leave_parent();
 }
-
-bool parent_waits() { return an_ancestor_waits; }
 
 bool activate_by_environment(session::Use use, Rank rank) {
   const bool is_told = rank.rank >= 0 || told_rank.load(std::memory_order_relaxed) != nullptr;

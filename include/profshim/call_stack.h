@@ -24,6 +24,8 @@ inline constexpr std::size_t kMostBytes =
 /// Reports a problem for each kind of stack (Python, native) that `detail` asks for but that cannot be taken. Returns
 /// false if none can. Then as choose(). Call after recorder::intern() works, once.
 bool prepare(const Detail& detail);
+/// Call in a child of any fork: a thread of the parent may have held a lock.
+void leave_parent();
 /// Chooses among the prepared stacks those that are taken from now on. Thread-safe.
 void choose(const Detail& detail);
 /// Writes kModule definitions for code mapped since the last define_modules(). Slow (reads /proc/self/maps).

@@ -9,12 +9,14 @@
 namespace profshim::ending_signals {
 
 /// Catches signals that have the default action, now or later. A caught signal ends the process within `limit_ns` +
-/// 1 s. Does nothing in process 1, for which the kernel drops these signals. Call once.
+/// 1 s. Does nothing in process 1, for which the kernel drops these signals. Call once per process.
 void begin(std::int64_t limit_ns);
 /// Restores the default actions. Thread-safe.
 void end();
 /// Call in a forked child. Takes no lock.
 void end_in_child();
+/// Call in a child of any fork before begin().
+void leave_parent();
 
 /// Returns the caught signal; 0 = none. Thread-safe.
 int arrived();

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "profshim/base/process_words.h"
+#include "profshim/base/process/process_words.h"
 #include "profshim/event.h"
 #include "profshim/spool/format.h"
 
@@ -49,7 +49,7 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// If the result is 0, a hook only calls the real function. 0 in a child of any fork (base/process_words.h): a hook in
+/// If the result is 0, a hook only calls the real function. 0 in a child of any fork (base/process/process_words.h): a hook in
 /// whose real function a child was made must look again before it touches the thread's block, which is the parent's.
 inline std::uint32_t mode() { return process_words.mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }

@@ -49,6 +49,12 @@ void watch_thread_ends(void (*function)(spool::Thread& thread, Ticks at));
 
 /// Call in a child of fork(), on its thread.
 void abandon_in_child();
+/// Call in a child of any fork that is to record: create_spool() then makes a spool of its own, in which the texts of
+/// the parent's spool keep their StringIds.
+void leave_parents_spool();
+/// Takes what hooks define only once from the parent's spool, and gives its memory back. Call in each process, when
+/// mode() is set.
+void adopt_from_parent();
 
 /// The members of spool::Window that only windows of phases have.
 struct WindowOfPhase {

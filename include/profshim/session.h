@@ -28,6 +28,8 @@ bool note_use(Use use);
 
 /// True if the spec may name "start". Cheaper than note_use(): reads the spec's text only. Call in the constructor.
 bool may_begin_at_start();
+/// Call in a child of any fork before all other functions: forgets the recording of the parent, which goes on.
+void leave_parent();
 
 /// Call at the first event that tells the rank (such as MPI_Init). Starts the recording if the rank is selected. A
 /// second call does nothing. `began`: begin of the window with steps.source = "none", by ticks() after choose_clock();

@@ -12,6 +12,7 @@
 
 #include "hooks.h"
 #include "inject/activation.h"
+#include "inject/parent.h"
 #include "inject/torch/activation.h"
 #include "inject/torch/operators.h"
 #include "profshim/device.h"
@@ -36,7 +37,10 @@ void on_cupti_ready() { std::atexit(at_exit); }
 void start_device(const Spec& spec) { device::start(spec, on_cupti_ready); }
 
 void activate_if_ready() {
+  if (!inject::know_process()) return;
   session::note_use(session::Use::kCuda);
+  // A helper of a rank may use CUDA, too.
+  if (inject::has_recording_parent() && inject::is_rank_of_parent(rank_from_environment())) return;
   if (torch::is_imported() && torch::waits_for_group()) return;
   inject::activate_by_environment(session::Use::kCuda, rank_from_environment());
 }

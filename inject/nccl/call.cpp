@@ -5,6 +5,7 @@
 
 #include "inject/activation.h"
 #include "inject/core/step_hook.h"
+#include "inject/parent.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/session.h"
@@ -141,19 +142,17 @@ void end_call(Call& call, int result, Communicator* made) {
   errno = saved_errno;
 }
 
+void leave_parent() { communicator_seen.clear(); }
+
 void activate_by_communicator(int rank, int ranks) {
-  if (recorder::mode() != 0 || !session::requested()) return;
+  if (recorder::mode() != 0 || !session::requested() || !inject::know_process()) return;
   if (communicator_seen.test_and_set(std::memory_order_acq_rel)) return;
   const int saved_errno = errno;
   choose_clock();
   const Ticks now = ticks();
-  Rank known = rank_from_environment();
-  if (known.rank < 0 && rank >= 0 && rank < ranks) {
-    known.rank = rank;
-    known.world_size = ranks;
-    known.source = "nccl";
-  }
-  inject::activate(session::Use::kNccl, known, now);
+  const bool is_told = rank >= 0 && rank < ranks;
+  inject::activate(session::Use::kNccl, is_told ? inject::rank_in_group(rank, ranks, "nccl") : rank_from_environment(),
+                   now);
   errno = saved_errno;
 }
 

@@ -61,5 +61,7 @@ inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 /// Call before the real ncclCommInit*. The first call starts the session; a rank in the environment takes precedence.
 /// Job's thread, outside any LayerScope.
 void activate_by_communicator(int rank, int ranks);
+/// In a child of a fork.
+void leave_parent();
 
 }  // namespace profshim::nccl

@@ -1,5 +1,6 @@
 #include "ranges.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "inject/nvtx/payload/render.h"
@@ -167,6 +168,11 @@ StartedRange* take_range(std::uint64_t& id) {
 }
 
 }  // namespace
+
+void leave_parent() {
+  const std::uint64_t used = std::min<std::uint64_t>(next_range.load(), kRangeSlots);
+  for (std::uint64_t i = 0; i < used; ++i) ranges[i].id.store(0, std::memory_order_relaxed);
+}
 
 int push(Domain& domain, const Annotation& a) {
   std::uint32_t mode = recorder::mode();

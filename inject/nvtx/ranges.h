@@ -33,6 +33,8 @@ void mark(Domain& domain, const Annotation& annotation);
 nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
 /// Any thread. Ignores unknown and ended ids.
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
+/// In a child of a fork: forgets started ranges.
+void leave_parent();
 
 /// Nanoseconds to record a range; negative if unknown. Not for a job's thread.
 double range_cost();

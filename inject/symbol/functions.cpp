@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "code_patch.h"
@@ -37,7 +39,7 @@ struct State {
   std::vector<Wanted> wanted;
   std::vector<Module> known;
   LoadCounters counters;
-  std::uint32_t hooked = 0;
+  std::vector<std::pair<std::string, std::string>> hooked;  // steps: key and value of the metadata
 };
 State& state() {  // never destroyed: the collector may outlive static destructors
   static auto* const one = new State;
@@ -51,10 +53,11 @@ void report_hooked(const std::string& name, const Module& module, const Site& si
   if (!site.is_step) return;
   log::line(LogLevel::kInfo, "steps: every call of %s in %s begins a step", name.c_str(), module.path.c_str());
   std::string key(step_symbol::kKeyStart);
-  if (const std::uint32_t n = ++state().hooked; n > 1) key += "_" + std::to_string(n);
+  if (const std::size_t before = state().hooked.size(); before > 0) key += "_" + std::to_string(before + 1);
   JsonWriter json;
   json.open_object().member(step_symbol::kName, name).member(step_symbol::kModule, module.path);
   recorder::add_metadata(key, json.close_object().text());
+  state().hooked.emplace_back(key, json.text());
 }
 
 void report(const std::string& sentence) {
@@ -205,16 +208,20 @@ void rescan() {
 
 }  // namespace
 
+void leave_parent() { new (&state().mutex) std::mutex; }  // a thread of the parent may have held it
+
 void on_activate() {
   try {
     State& s = state();
     const std::lock_guard lock(s.mutex);
-    s.wanted = wanted_functions();
+    const bool has_patches = !s.known.empty();
+    if (!has_patches) s.wanted = wanted_functions();
     if (s.wanted.empty()) return;
+    for (const auto& [key, json] : s.hooked) recorder::add_metadata(key, json);
     choose_register_state();
     scan_new();
     for (const Wanted& wanted : s.wanted) {
-      if (!wanted.is_found) report_no_match(wanted);
+      if (!wanted.is_found && !has_patches) report_no_match(wanted);
     }
     session::call_every_tick(rescan);
   } catch (const std::exception& fault) {

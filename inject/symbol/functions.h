@@ -6,5 +6,7 @@ namespace profshim::symbol {
 
 /// Call after the session is active, on a job thread. Does nothing if the spec names no function.
 void on_activate();
+/// In a child of a fork: its code has the patches of the parent.
+void leave_parent();
 
 }  // namespace profshim::symbol

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "profshim/base/memory_map.h"
+#include "profshim/base/process/memory_map.h"
 
 namespace profshim::symbol {
 namespace {

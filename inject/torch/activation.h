@@ -4,9 +4,6 @@
 
 namespace profshim::torch {
 
-/// Library's constructor only, before the program changes the environment.
-void note_start();
-
 enum class Activation : std::uint8_t {
   kRetry,
   kRetryAtRange,  // operators cannot show the rank: call for ranges only
@@ -22,7 +19,7 @@ bool waits_for_group();
 /// Call when torch.distributed has put this process into a group. Job's thread.
 void activate_as_member(int rank, int size);
 
-/// True in a child forked without exec.
-bool is_forked_child();
+/// Call in a child of a fork. Returns false if this process prepares data for others.
+bool leave_parents_activation();
 
 }  // namespace profshim::torch

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "activation.h"
 #include "inject/core/resolve.h"
@@ -115,6 +116,11 @@ std::uint32_t group_id(const void* address) {
 void define_groups() {
   const std::size_t known = group_count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < known; ++i) define(groups[i]);
+}
+
+void leave_parents_groups() {
+  new (&mutex) std::mutex;  // a thread of the parent may have held it
+  group_count = 0;
 }
 
 }  // namespace profshim::torch

@@ -11,5 +11,7 @@ std::uint32_t group_id(const void* address);
 
 /// Defines even groups that no collective uses.
 void define_groups();
+/// In a child of a fork, which is a member of none.
+void leave_parents_groups();
 
 }  // namespace profshim::torch

@@ -11,6 +11,7 @@
 #include "activation.h"
 #include "groups.h"
 #include "inject/core/resolve.h"
+#include "inject/parent.h"
 #include "inject/torch/calls/memory.h"
 #include "inputs.h"
 #include "layout.h"
@@ -162,16 +163,18 @@ void note_operator(const char* name) {
 enum class Observed { kNothing, kOperators, kAll };
 void observe(Observed wanted);
 
+constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
+
 /// Removes the operators' observers once operators cannot show whether this process is a rank. Keeps the observers in a
 /// forked child, where PyTorch's lock may stay locked.
 [[gnu::noinline]] void activate_process(const char* range, const char* name) {
-  static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
-  if (is_done.load(std::memory_order_relaxed)) return;
+  if (!inject::know_process() || is_done.load(std::memory_order_relaxed)) return;
+  if (range == nullptr && is_done_with_operators.load(std::memory_order_relaxed)) return;
   const Activation activation = try_to_activate(range);
   if (activation != Activation::kDone && name != nullptr) session::note_earlier_marker(name);
   if (activation == Activation::kRetry) return;
   if (activation == Activation::kDone) is_done = true;
-  const bool are_needed = recording() || recorder::mode_has(kOperatorSteps) || is_forked_child();
+  const bool are_needed = recording() || recorder::mode_has(kOperatorSteps) || inject::is_forked();
   if (!is_done_with_operators.exchange(true) && !are_needed) observe(Observed::kNothing);
 }
 
@@ -221,6 +224,7 @@ std::uint64_t add_observer(bool with_inputs) {
 }
 
 constinit std::mutex observers_mutex;
+constinit bool can_observe = true;  // constant but in leave_parent()
 constinit Observed observed = Observed::kNothing;
 constinit std::uint64_t observers[4] = {};  // the first: operators
 
@@ -238,7 +242,7 @@ std::uint64_t add_input_requester() {
 }
 
 void observe(Observed wanted) {
-  if (!is_attached.load(std::memory_order_acquire)) return;
+  if (!is_attached.load(std::memory_order_acquire) || !can_observe) return;
   const std::lock_guard lock(observers_mutex);
   if (wanted == observed) return;
   if (observed != Observed::kNothing) remove_callback(observers[0]);
@@ -251,10 +255,11 @@ void observe(Observed wanted) {
   observers[3] = add_input_requester();
 }
 
+constinit std::atomic<bool> is_layout_found{false};
+
 void find_layout_once() {
   if (!is_attached.load(std::memory_order_acquire) || recorder::mode() == 0) return;
-  static std::once_flag once;
-  std::call_once(once, [] { find_layout(reinterpret_cast<const void*>(add_callback)); });
+  if (!is_layout_found.exchange(true)) find_layout(reinterpret_cast<const void*>(add_callback));
 }
 
 void on_arming(bool armed) {
@@ -280,6 +285,20 @@ void attach_if_loaded() {
   observe(recorder::mode() == 0 || recording() ? Observed::kAll : Observed::kNothing);
 }
 
+void leave_parent() {
+  is_done = is_done_with_operators = is_layout_found = false;
+  leave_parents_groups();
+  leave_parents_pending_ranges();
+  // If a thread of the parent was adding or removing observers, PyTorch's own lock is not free either.
+  if (observers_mutex.try_lock()) {
+    observers_mutex.unlock();
+  } else {
+    can_observe = false;
+  }
+  const bool may_be_rank = leave_parents_activation();
+  if (may_be_rank) observe(Observed::kAll);
+}
+
 bool is_imported() { return is_attached.load(std::memory_order_relaxed); }
 
 Callback operator_observer() {
@@ -292,6 +311,12 @@ Callback operator_observer() {
 void on_activate() {
   session::call_when_arming(on_arming);
   session::measure_cost_with(Layer::kTorch, operator_cost);
+  if (!can_observe) {
+    const char* const why =
+        "operators of PyTorch may be missing: this process was forked while its parent observed them";
+    log::line(LogLevel::kWarn, "%s", why);
+    recorder::problem("torch", why);
+  }
   attach_if_loaded();
   find_layout_once();
   // Removes the observers added before the activation: they ask for no inputs.

@@ -14,5 +14,7 @@ Callback operator_observer();
 double operator_cost();
 
 void on_activate();
+/// Call in a child of a fork, see inject::leave_parent(). Observes the operators of a child that may be a rank.
+void leave_parent();
 
 }  // namespace profshim::torch

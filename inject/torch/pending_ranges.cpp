@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 
 namespace profshim::torch {
 namespace {
@@ -105,6 +106,12 @@ bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t
 }
 
 bool has_pending() { return pending.load(std::memory_order_relaxed) != 0; }
+
+void leave_parents_pending_ranges() {
+  new (&mutex) std::mutex;  // a thread of the parent may have held it
+  if (pending.exchange(0) == 0) return;
+  for (auto& set : ranges) std::fill(set, set + kWays, PendingRange{});
+}
 
 void forget_pending(spool::Thread& thread, const void* key) {
   if (!has_pending()) return;

@@ -15,6 +15,9 @@ bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t
 /// Lock-free; any thread.
 bool has_pending();
 
+/// In a child of a fork.
+void leave_parents_pending_ranges();
+
 /// Commits an older range with this key, if any, as unfinished.
 void forget_pending(spool::Thread& thread, const void* key);
 

@@ -146,7 +146,8 @@ void finish(bool abrupt) {
 }
 
 void abandon_in_child() {
-  shared.phase.store(Phase::kOver, std::memory_order_relaxed);
+  // CUDA works in no child of a process that has initialized it.
+  if (shared.phase.load() != Phase::kIdle) shared.phase.store(Phase::kOver, std::memory_order_relaxed);
   shared.thread_id.store(0, std::memory_order_relaxed);
   call_when_completed(nullptr);
 }

@@ -50,6 +50,10 @@ RunPlace cut(RunPlace run, std::uint32_t room) {
   return {run.chunk, slot, static_cast<std::uint16_t>(run.room - room - 1)};
 }
 
+bool is_of_this_spool(const Thread& t) {
+  return &t >= state.threads && &t < state.threads + state.header->thread_count;
+}
+
 void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
@@ -142,6 +146,12 @@ void reset_runs(std::uint32_t chunks) {
 }
 
 bool detail::next_chunk(Thread& t) {
+  if (!is_of_this_spool(t)) {
+    // A child of clone() has left its parent's spool on another thread than this one.
+    this_thread = nullptr;
+    state.header->dropped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
   seal_current(t);
   t.next = t.chunk_end = nullptr;
   const RunPlace place = take_run(t);

@@ -6,6 +6,7 @@
 
 #include "chunk_pages.h"
 #include "chunks.h"
+#include "parents_spool.h"
 #include "profshim/base/process_identity.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
@@ -26,15 +27,6 @@ using spool_memory::populate;
 namespace {
 
 constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // bytes of chunks, if address space is scarce
-
-void forget_mapping() {
-  spool_memory::unmap();
-  const bool has_key = state.has_key;
-  const pthread_key_t key = state.thread_end;
-  state = State{};
-  state.has_key = has_key;
-  state.thread_end = key;
-}
 
 void point_to_tables(const Layout& l) {
   char* const data = spool_memory::data();
@@ -57,7 +49,7 @@ bool populate_tables(const Layout& l, const SpoolSize& size) {
          populate(state.pending, sizeof(Event) * size.pending) && ready_thread_blocks(size.threads) &&
          ready_first_definitions() &&
          string_table::create(spool_memory::data() + l.arena, size.arena_bytes, &state.header->arena_used,
-                              &state.header->strings_lost, populate) &&
+                              &state.header->strings_lost, populate, parents_texts()) &&
          create_pending_slots(size.pending);
 }
 
@@ -109,7 +101,8 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   reset_chunk_pool(size.chunks);
   if (!populate_tables(l, size)) {
     why_not = path.empty() ? "no host memory is left" : "no space left for " + path;
-    forget_mapping();
+    spool_memory::unmap();
+    forget_tables();
     return false;
   }
   write_header(l, size);

@@ -25,6 +25,14 @@ void set_mode(std::uint32_t set, std::uint32_t clear) {
   }
 }
 
+void forget_tables() {
+  const bool has_key = state.has_key;
+  const pthread_key_t key = state.thread_end;
+  state = State{};
+  state.has_key = has_key;
+  state.thread_end = key;
+}
+
 void abandon_in_child() { detail::this_thread = nullptr; }
 
 }  // namespace profshim::recorder

@@ -26,6 +26,8 @@ struct State {
   bool has_key = false;
 };
 extern constinit State state;
+/// Keeps the pthread key.
+void forget_tables();
 
 /// Gives pages to entries up to `index`. Returns false without memory. Thread-safe.
 template <class T>

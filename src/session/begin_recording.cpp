@@ -182,6 +182,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
     return nullptr;
   }
   recorder::set_mode(recorder::kActive, 0);  // recorder::intern() works from here on
+  recorder::adopt_from_parent();
   recorder::add_anchor(take_anchor());
   set_up_steps(*s);
   fill_header(*s);

@@ -243,6 +243,15 @@ void end_in_child() {
   for (std::size_t i = 0; i < kCaught.size(); ++i) give_back(static_cast<int>(i));
 }
 
+void leave_parent() {
+  end_in_child();
+  owner = 0;
+  catching = false;
+  first_at = 0;
+  first_signal = 0;
+  locked.clear();
+}
+
 int arrived() { return first_signal.load(); }
 std::int64_t arrived_at_ns() { return first_at.load(); }
 

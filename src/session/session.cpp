@@ -1,5 +1,5 @@
 // Phases: idle -> starting -> recording -> finishing -> finished. A process that does not record is inert. A child of a
-// process that records is idle, and stays so.
+// process that records is idle, until it leaves its parent and is activated.
 #include "profshim/session.h"
 
 #include <pthread.h>
@@ -14,13 +14,16 @@
 #include "begin_recording.h"
 #include "end_recording.h"
 #include "profshim/base/command_line.h"
+#include "profshim/base/log_folder.h"
+#include "profshim/base/process/process_words.h"
 #include "profshim/base/threads/signal_guard.h"
-#include "profshim/base/process_words.h"
+#include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "session/participation/launch_environment.h"
 #include "session/participation/participation.h"
 #include "session/participation/uses.h"
 #include "session/phases/detail.h"
+#include "session/steps/earlier_markers.h"
 #include "session/steps/find/step_finder.h"
 #include "session/steps/steps.h"
 #include "session/steps/window_control.h"
@@ -41,7 +44,6 @@ constinit std::atomic<pid_t> finisher{0};
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 
 void in_forked_child() {
-  the_state.store(nullptr);
   recorder::abandon_in_child();
   device::abandon_in_child();
   ending_signals::end_in_child();
@@ -50,7 +52,10 @@ void in_forked_child() {
 void at_exit() { finish(End::kNormal); }
 void at_quick_exit_() { finish(End::kAbrupt); }
 
+/// Once: a child has the handlers of its parent.
 void register_ends() {
+  static constinit std::atomic<bool> is_done{false};
+  if (is_done.exchange(true)) return;
   std::atexit(at_exit);
   std::at_quick_exit(at_quick_exit_);
   pthread_atfork(nullptr, nullptr, in_forked_child);
@@ -117,9 +122,20 @@ std::array<pid_t, 4> own_threads(const State& s) {
   return {s.collector_tid.load(), s.writer_tid.load(), device::device_thread_id(), s.gpu_sampler.tid()};
 }
 
+void leave_parent() {
+  the_state = nullptr;
+  owner = finisher = 0;
+  forget_uses();
+  forget_earlier_markers();
+  ending_signals::leave_parent();
+  log::leave_parent();
+  call_stack::leave_parent();
+  recorder::leave_parents_spool();
+  device::abandon_in_child();
+}
+
 void activate(const Rank& rank, Ticks began) {
   Phase idle = Phase::kIdle;
-  if (owner.load() != 0 && owner.load() != getpid()) return;
   if (!requested() || !phase.compare_exchange_strong(idle, Phase::kStarting)) return;
   const int saved_errno = errno;
   owner.store(getpid());

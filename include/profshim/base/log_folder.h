@@ -7,6 +7,8 @@ namespace profshim::log {
 /// Sends lines that stderr cannot take to FOLDER/profshim-rankN.log, earlier lines included. Thread-safe; call once per
 /// session.
 void set_run_folder(const std::string& folder, int rank);
+/// In a child of a fork, whose parent had a run folder and a rank. A thread of the parent may have held the lock.
+void leave_parent();
 
 /// True if log lines may go to the replacement of descriptor 2 (rule: src/base/log/log_target.cpp).
 bool replaced_stderr_is_a_log();

@@ -120,6 +120,8 @@ bool ready(Innermost innermost) {
 void begin(std::uint32_t site) { put(*recorder::this_thread(), false, site, ticks()); }
 void end(std::uint32_t function) { put(*recorder::this_thread(), true, function, ticks()); }
 
+void forget_thread() { own = {}; }
+
 void begin_recording() { recorded_since = ticks(); }
 
 }  // namespace profshim::python::calls

@@ -17,5 +17,7 @@ void end(std::uint32_t function);
 
 /// Call when the callbacks have been switched on.
 void begin_recording();
+/// In a child of a fork, whose spool has no mark of this thread.
+void forget_thread();
 
 }  // namespace profshim::python::calls

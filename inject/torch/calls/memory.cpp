@@ -13,8 +13,10 @@
 #include "inject/core/block_table.h"
 #include "inject/core/real_function.h"
 #include "inject/core/resolve.h"
+#include "inject/parent.h"
 #include "inject/torch/abi.h"
 #include "inject/torch/operators.h"
+#include "profshim/base/process/process_words.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
@@ -151,12 +153,16 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   session::allocation_failed(static_cast<std::uint64_t>(bytes), device.index, ticks());
 }
 
-/// A C++ program does not import PyTorch: its first block shows that PyTorch is loaded.
+/// A C++ program does not import PyTorch: its first block shows that PyTorch is loaded. The first block of a child of a
+/// fork shows that the child uses PyTorch.
 void attach_at_first_block() {
-  static constinit std::atomic<bool> is_noticed{false};
+  std::atomic<bool>& is_noticed = process_words.has_block;
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
   const int saved_errno = errno;
-  if (session::requested()) attach_if_loaded();
+  if (session::requested()) {
+    attach_if_loaded();
+    inject::know_process();
+  }
   errno = saved_errno;
 }
 

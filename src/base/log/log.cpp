@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "profshim/base/files.h"
 #include "profshim/base/log_folder.h"
@@ -102,6 +103,13 @@ void set_run_folder(const std::string& folder, int rank) {
   std::memcpy(folder_path, path.c_str(), path.size() + 1);
   if (waiting_bytes > 0) append(folder_path, waiting, waiting_bytes);
   waiting_bytes = 0;
+}
+
+void leave_parent() {
+  new (&folder_mutex) std::mutex;
+  folder_path[0] = 0;
+  waiting_bytes = 0;
+  current_rank = -1;
 }
 
 void note_stderr() {

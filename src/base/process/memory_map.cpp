@@ -1,4 +1,4 @@
-#include "profshim/base/memory_map.h"
+#include "profshim/base/process/memory_map.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "profshim/base/process_words.h"
+#include "profshim/base/process/process_words.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -16,6 +16,7 @@ bool clear_words_in_children() {
   pthread_atfork(nullptr, nullptr, [] {
     process_words.mode = 0;
     process_words.phase = session::Phase{};
+    process_words.is_known = process_words.is_leaving = process_words.has_block = false;
   });
   return false;
 }

@@ -12,7 +12,7 @@
 #include "doctor.h"
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
-#include "profshim/base/process_words.h"
+#include "profshim/base/process/process_words.h"
 #include "profshim/base/size_text.h"
 
 namespace profshim::cli::doctor {

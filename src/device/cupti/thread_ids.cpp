@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "profshim/base/memory_map.h"
+#include "profshim/base/process/memory_map.h"
 
 namespace profshim::device {
 namespace {

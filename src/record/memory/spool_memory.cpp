@@ -141,6 +141,10 @@ bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std:
 void unmap() {
   if (mapping.data != nullptr) munmap(mapping.data, mapping.mapped);
   if (!file().empty()) unlink(file().c_str());
+  forget();
+}
+
+void forget() {
   mapping = Mapping{};
   file().clear();
 }

@@ -10,6 +10,8 @@ namespace profshim::recorder::spool_memory {
 bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not);
 /// Also removes the file.
 void unmap();
+/// Keeps mapping and file, which are the parent's.
+void forget();
 
 char* data();
 /// In bytes. Only the first mapped() bytes have address space.

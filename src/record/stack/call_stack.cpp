@@ -29,6 +29,8 @@ bool is_collective(std::string_view name) {
 
 }  // namespace
 
+void leave_parent() { recorder::native_frames::leave_parent(); }
+
 bool prepare(const Detail& detail) {
   std::string why_not;
   can_take_python = detail.with_stack && recorder::python_frames::prepare(why_not);

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "profshim/base/memory_map.h"
+#include "profshim/base/process/memory_map.h"
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 
@@ -25,6 +26,7 @@ struct Range {
   bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 constinit Range own_code;
+constinit std::mutex one_at_a_time;  // defines modules
 
 constexpr std::size_t kOwnFrames = 16;  // most frames of profshim in a stack
 
@@ -70,9 +72,10 @@ std::size_t take(std::uint64_t* addresses, std::size_t most) {
   return kept;
 }
 
+void leave_parent() { new (&one_at_a_time) std::mutex; }
+
 void define_modules() {
   if (backtrace.load(std::memory_order_acquire) == nullptr) return;
-  static constinit std::mutex one_at_a_time;
   static auto* const known =
       new std::set<std::pair<std::uint64_t, std::string>>;  // never destroyed: threads may run during exit
   const std::lock_guard lock(one_at_a_time);

@@ -15,5 +15,7 @@ bool prepare(std::string& why_not);
 std::size_t take(std::uint64_t* addresses, std::size_t most);
 
 void define_modules();
+/// See call_stack::leave_parent().
+void leave_parent();
 
 }  // namespace profshim::recorder::native_frames

@@ -16,6 +16,8 @@
 namespace profshim::recorder::python_frames {
 namespace {
 
+using python::Characters;
+using python::characters_of;
 using python::Frame;
 using python::interpreter;
 using python::load;
@@ -25,24 +27,6 @@ using python::pointer_at;
 constexpr std::size_t kMostWalked = 1024;
 
 constinit std::atomic<bool> is_ready{false};
-
-/// Text of a str. `width`: bytes per character; 0 = unreadable.
-struct Characters {
-  Pointer at = nullptr;
-  std::size_t bytes = 0;
-  unsigned width = 0;
-};
-
-Characters characters_of(Pointer text) {
-  if (text == nullptr || pointer_at(text, python::kType) != interpreter.str_type) return {};
-  // Bit fields of PyASCIIObject::state: interned:2, kind:3, compact:1, ascii:1
-  const auto state = load<std::uint32_t>(text, python::kStrState);
-  const unsigned width = state >> 2 & 7;
-  if ((state & 0x20) == 0 || (width != 1 && width != 2 && width != 4)) return {};
-  const bool is_ascii = (state & 0x40) != 0;
-  return {text + (is_ascii ? interpreter.layout.ascii : interpreter.layout.wide),
-          load<std::size_t>(text, python::kSize) * width, width};
-}
 
 std::span<const std::uint8_t> bytes_of(Pointer object) {
   if (object == nullptr || pointer_at(object, python::kType) != interpreter.bytes_type) return {};

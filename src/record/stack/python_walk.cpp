@@ -30,6 +30,17 @@ Pointer first_argument(Pointer frame, Pointer code) {
   return is_cell ? pointer_at(object, kCellContent) : object;
 }
 
+Characters characters_of(Pointer text) {
+  if (text == nullptr || pointer_at(text, kType) != interpreter.str_type) return {};
+  // Bit fields of PyASCIIObject::state: interned:2, kind:3, compact:1, ascii:1
+  const auto state = load<std::uint32_t>(text, kStrState);
+  const unsigned width = state >> 2 & 7;
+  if ((state & 0x20) == 0 || (width != 1 && width != 2 && width != 4)) return {};
+  const bool is_ascii = (state & 0x40) != 0;
+  return {text + (is_ascii ? interpreter.layout.ascii : interpreter.layout.wide),
+          load<std::size_t>(text, kSize) * width, width};
+}
+
 std::string_view name_of_type(Pointer type) {
   constexpr std::size_t kLongest = 200;
   const Pointer name = pointer_at(type, kTypeName);

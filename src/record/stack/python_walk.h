@@ -60,6 +60,14 @@ inline Frame frame_at(Pointer frame, Pointer code) {
 /// Returns the first argument; null if the function has none or has deleted it.
 Pointer first_argument(Pointer frame, Pointer code);
 
+/// Text of a str. `width`: bytes per character; 0 = unreadable.
+struct Characters {
+  Pointer at = nullptr;
+  std::size_t bytes = 0;
+  unsigned width = 0;
+};
+Characters characters_of(Pointer text);
+
 /// Returns tp_name.
 std::string_view name_of_type(Pointer type);
 

@@ -13,6 +13,13 @@ namespace {
 
 constinit std::atomic<std::uint64_t> definitions_ready{0};
 constinit std::atomic<StringId> reported_problems[64] = {};
+constinit std::atomic<std::uint64_t> made_here{0};  // unlike the header's count, not shared with a child
+
+/// The layer says them once: see nvtx/handles.cpp and native_frames.cpp.
+constexpr bool is_cached(spool::DefinitionKind kind) {
+  using Kind = spool::DefinitionKind;
+  return kind == Kind::kNvtxDomain || kind == Kind::kNvtxCategory || kind == Kind::kModule;
+}
 
 }  // namespace
 
@@ -20,6 +27,7 @@ bool ready_first_definitions() { return ready(state.definitions, 1023, definitio
 
 void reset_definitions() {
   definitions_ready = 0;
+  made_here = 0;
   for (std::atomic<StringId>& slot : reported_problems) slot = 0;
 }
 
@@ -52,6 +60,16 @@ void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringI
     if (i < std::size(d.v)) d.v[i++] = value;
   }
   d.kind.store(kind, std::memory_order_release);
+  made_here.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t definitions_made() { return made_here.load(); }
+
+void adopt_definitions(std::span<const spool::Definition> parents) {
+  for (const spool::Definition& d : parents) {
+    const spool::DefinitionKind kind = d.kind.load(std::memory_order_acquire);
+    if (is_cached(kind)) define(kind, d.id, d.name, d.text, {d.v[0], d.v[1], d.v[2], d.v[3], d.v[4], d.v[5]});
+  }
 }
 
 void add_metadata(std::string_view key, std::string_view json) {

@@ -122,25 +122,27 @@ StringId insert(std::string_view text, std::uint64_t hash) {
 }  // namespace
 
 bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, std::atomic<std::uint64_t>* lost,
-            bool (*populate)(void*, std::size_t)) {
+            bool (*populate)(void*, std::size_t), std::string_view inherited) {
   if (table.slots == nullptr) {
     void* const slots = mmap(nullptr, kSlots * sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (slots == MAP_FAILED) return false;
     table.slots = static_cast<std::atomic<std::uint64_t>*>(slots);
-  } else {
+  } else if (inherited.empty()) {
     madvise(table.slots, kSlots * sizeof(std::uint64_t), MADV_DONTNEED);
+    for (std::atomic<StringId>& guess : guesses) guess.store(0, std::memory_order_relaxed);
   }
-  const std::uint64_t first = std::min<std::uint64_t>(kReadyStep, bytes);
-  if (!populate(arena, first)) return false;
-  for (std::atomic<StringId>& guess : guesses) guess.store(0, std::memory_order_relaxed);
+  const std::size_t whole_steps = (inherited.size() / kReadyStep + 1) * kReadyStep;
+  const std::uint64_t first = std::min<std::uint64_t>(whole_steps, bytes);
+  if (inherited.size() > bytes || !populate(arena, first)) return false;
+  std::memcpy(arena, inherited.data(), inherited.size());
   arena_ready.store(first, std::memory_order_release);
   table.arena = arena;
   table.bytes = bytes;
   table.used = used;
   table.lost = lost;
   table.populate = populate;
-  used->store(16, std::memory_order_relaxed);  // id 0 means "no text"
+  used->store(std::max<std::size_t>(16, inherited.size()), std::memory_order_relaxed);  // id 0 means "no text"
   return true;
 }
 
@@ -177,6 +179,8 @@ StringId intern_literal(const char* text) {
   if (id != 0) guess.store(id, std::memory_order_release);
   return id;
 }
+
+std::string_view all_texts() { return {table.arena, std::min<std::uint64_t>(table.used->load(), arena_ready.load())}; }
 
 std::string_view text_of(StringId id) { return id == 0 ? std::string_view{} : text_at(id); }
 

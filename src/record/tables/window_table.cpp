@@ -1,6 +1,9 @@
+#include "window_table.h"
+
 #include <sched.h>
 
 #include <mutex>
+#include <new>
 
 #include "profshim/base/threads/shared_words.h"
 #include "profshim/recorder_control.h"
@@ -38,6 +41,11 @@ class OpeningTurn {
   bool has_turn_ = false;
 };
 }  // namespace
+
+void free_window_table_locks() {
+  new (&anchor_mutex) std::mutex;
+  opening.clear();
+}
 
 Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& of) {
   const OpeningTurn turn;

@@ -63,6 +63,8 @@ bool note_use(Use use) {
   return (uses & wanted) != 0;
 }
 
+void forget_uses() { seen = 0; }
+
 std::string uses_in_vain(const Spec& spec) {
   const unsigned uses = seen.load(std::memory_order_relaxed);
   if ((uses & required_by(spec)) != 0) return {};

@@ -33,6 +33,13 @@ void note_earlier_marker(std::string_view name) {
   }
 }
 
+void forget_earlier_markers() {
+  for (Slot& slot : slots) {
+    slot.hash = 0;
+    slot.count = 0;
+  }
+}
+
 std::uint32_t earlier_markers(std::string_view name) {
   const std::size_t hash = hash_of(name);
   for (std::size_t i = 0; i < kReach; ++i) {

@@ -1,4 +1,4 @@
-#include "profshim/base/process_words.h"
+#include "profshim/base/process/process_words.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -22,8 +22,10 @@ inline constexpr std::size_t kLargestPage = 4096;
 
 /// Fills its pages alone, since the kernel clears whole pages.
 struct alignas(kLargestPage) ProcessWords {
-  std::atomic<std::uint32_t> mode{0};   // see recorder::mode(); inject/symbol/routines.S reads it, too
-  std::atomic<session::Phase> phase{};  // of the session
+  std::atomic<std::uint32_t> mode{0};                    // see recorder::mode(); inject/symbol/routines.S reads it, too
+  std::atomic<session::Phase> phase{};                   // of the session
+  std::atomic<bool> is_known{false}, is_leaving{false};  // see inject/parent.h
+  std::atomic<bool> has_block{false};                    // PyTorch has allocated a block of memory
 };
 /// Hidden: each hook loads the mode by one instruction.
 [[gnu::visibility("hidden")]] extern constinit ProcessWords process_words;
