@@ -196,7 +196,7 @@ void* target_of(const Slot& slot, const char* name, void* handle) {
   if (object_at(slot.bound).headers != slot.headers) return slot.bound;
   if (!is_file_of(handle, slot.headers) || real_dlsym(RTLD_DEFAULT, name) != own_export(name)) return nullptr;
   void* const found = real_dlsym(handle, name);
-  if (found == nullptr) dlerror();
+  if (found == nullptr) dlerror();  // locale: cleared, not read
   return found;
 }
 

@@ -36,7 +36,7 @@ constinit std::atomic<ClockFunction> vdso_clock{nullptr};
 __attribute__((constructor)) void find_vdso_clock() {
   void* const vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (vdso != nullptr) vdso_clock = reinterpret_cast<ClockFunction>(dlsym(vdso, kClockOfKernel));
-  dlerror();  // the job must not find our error
+  dlerror();  // locale: cleared, not read: the job must not find our error
 }
 
 }  // namespace

@@ -3,29 +3,19 @@
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
 
+#include "repaired_text.h"
+
 namespace profshim {
 namespace {
 
+// RepairedText validates the encoding, and looks at the bytes behind the value.
 constexpr unsigned kFlags =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+    rapidjson::kParseIterativeFlag | rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseNumbersAsStringsFlag;
 
-class Bytes {
- public:
-  using Ch = char;
-  explicit Bytes(JsonStream& stream) : stream_(stream) {}
-  char Peek() const { return stream_.peek(); }
-  char Take() { return stream_.take(); }
-  std::size_t Tell() const { return static_cast<std::size_t>(stream_.position()); }
-
-  // RapidJSON calls these only when it parses in place.
-  char* PutBegin() { return nullptr; }
-  void Put(char) {}
-  void Flush() {}
-  std::size_t PutEnd(char*) { return 0; }
-
- private:
-  JsonStream& stream_;
-};
+bool is_utf16(std::string_view start) {
+  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) return true;
+  return start.size() > 1 && (start[0] == '\0') != (start[1] == '\0');
+}
 
 class Tokens {
  public:
@@ -62,12 +52,24 @@ void JsonStream::refill() {
   buffer_[n] = '\0';
 }
 
-std::string parse_json_stream(JsonStream& stream, JsonHandler& handler) {
-  Bytes bytes(stream);
+std::string parse_json_stream(JsonStream& stream, JsonHandler& handler, JsonRepairs& repairs, std::string_view before) {
+  if (stream.position() == 0 && is_utf16(stream.ahead()))
+    return "the text is UTF-16: convert it, for example by iconv -f UTF-16 -t UTF-8";
+  RepairedText text(stream, repairs, before);
   Tokens tokens(handler);
   rapidjson::Reader reader;
-  const rapidjson::ParseResult parsed = reader.Parse<kFlags>(bytes, tokens);
+  const rapidjson::ParseResult parsed = reader.Parse<kFlags>(text, tokens);
   return parsed ? std::string() : rapidjson::GetParseError_En(parsed.Code());
+}
+
+void count_rest(JsonStream& stream, JsonRepairs& repairs) {
+  while (!stream.at_end()) {
+    constexpr std::string_view kBlanks = " \n\r\t";
+    if (kBlanks.find(stream.peek()) == std::string_view::npos)
+      repairs.add(JsonRepair::kBehindTheEnd, stream.position());
+    stream.take();
+    stream.token_done();
+  }
 }
 
 }  // namespace profshim

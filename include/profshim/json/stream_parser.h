@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profshim/json/repairs.h"
+
 namespace profshim {
 
 class JsonStream {
@@ -74,8 +76,12 @@ class JsonHandler {
   virtual bool on_close(char bracket) = 0;
 };
 
-/// Parses one JSON value without recursion; checks UTF-8. Returns "" on success, else an error. A handler that ends the
-/// parsing is an error, too. Leaves the stream behind the value or at the error.
-std::string parse_json_stream(JsonStream& stream, JsonHandler& handler);
+/// Parses one JSON value without recursion. Reads over what JsonRepair names, and counts it. Returns "" on success,
+/// else an error. A handler that ends the parsing is an error, too. Leaves the stream behind the value or at the error.
+/// `before`: tokens that come before the stream's text.
+std::string parse_json_stream(JsonStream& stream, JsonHandler& handler, JsonRepairs& repairs,
+                              std::string_view before = {});
+/// Takes the bytes behind the value, and counts those that are no white space.
+void count_rest(JsonStream& stream, JsonRepairs& repairs);
 
 }  // namespace profshim

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profshim/json.h"
+#include "profshim/json/repairs.h"
 
 namespace profshim {
 
@@ -22,6 +25,7 @@ struct ReadEvent {
   double ts_us = 0, duration_us = 0;
   std::int64_t ts_ns = 0, duration_ns = 0;  // exact if the file has up to three decimals of us
   bool finer_than_ns = false;               // ts_ns or duration_ns is rounded
+  bool has_text_times = false;              // the file has ts or dur as text, as Ascend writes them
   std::int64_t id = 0;                      // hash of a text id; the value of a hexadecimal one in "id2"
   std::string_view scope, binding_point;
   using ReadArg = JsonValue;
@@ -38,18 +42,41 @@ struct TraceVisitor {
   /// The uncompressed file in pieces, each before the events in it.
   std::function<void(std::string_view piece)> bytes;
 };
+/// Events that read_trace() changes, joins or leaves out, so that all commands see the same.
+struct EventRepairs {
+  std::uint64_t pairs = 0;                     // B and E events, read as one slice each
+  std::uint64_t lone_begins = 0;               // B events without an E: left out
+  std::uint64_t lone_ends = 0;                 // E events without a B: left out
+  std::uint64_t text_times = 0;                // events with ts or dur as text
+  std::uint64_t no_objects = 0;                // elements of traceEvents that are no objects: left out
+  std::uint64_t no_phase = 0;                  // events without a phase of one letter
+  std::map<char, std::uint64_t> other_phases;  // phases that no command shows: samples and objects
+};
 struct ReadResult {
   bool ok = false;
   std::string error;  // one line, with the byte position
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
-  bool bare_list = false;  // the file is a list of events: PyTorch without Kineto writes it
+  std::uint64_t damaged = 0;  // places where an event could not be parsed: it, or also the next one, is left out
+  bool bare_list = false;     // the file is a list of events: PyTorch without Kineto writes it
+  bool is_unclosed = false;   // ... without its last bracket, as Chrome's format allows
   /// Objects with a repeated key; JSON readers disagree on its value.
   std::uint64_t repeated_keys = 0;
   std::uint64_t repeated_key_at = 0;  // byte position of the first
-  /// Returns why the trace cannot be used; "" if it has events, even if it ends early.
+  JsonRepairs json;                   // what is not strict JSON
+  std::uint64_t behind_gzip = 0;      // compressed bytes behind the gzip data: ignored
+  EventRepairs repairs;
+  /// Returns why the trace cannot be used; "" if it has events, even if it ends early or is damaged.
   std::string useless() const;
+  /// True if events are missing: the file ends early or is damaged.
+  bool is_partial() const { return truncated || damaged > 0; }
+  /// Returns what is_partial() means, with the byte position.
+  std::string why_partial() const;
+  /// Returns sentences on text that is not strict JSON, one for each kind. Other JSON readers may refuse the file.
+  std::vector<std::string> json_warnings() const;
+  /// Returns json_warnings() and sentences on events that are left out or not shown.
+  std::vector<std::string> warnings() const;
 };
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
 /// For tests and fuzzers.

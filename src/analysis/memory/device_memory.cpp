@@ -12,9 +12,29 @@ namespace {
 constexpr std::uint32_t kNever = DeviceMemory::kNever;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;  // more is damage
 
+bool has_possible_size(const MemoryEvent& e) { return e.bytes != 0 && e.bytes <= kMostBytes && e.bytes >= -kMostBytes; }
+
 bool is_usable(const MemoryEvent& e) {
-  if (e.bytes == 0 || e.bytes > kMostBytes || e.bytes < -kMostBytes || e.allocated > kMostBytes) return false;
+  if (!has_possible_size(e) || e.allocated > kMostBytes) return false;
   return e.address != 0 || e.allocated >= std::max<std::int64_t>(e.bytes, 0);
+}
+
+bool has_only_a_size(const MemoryEvent& e) { return e.address == 0 && e.allocated < 0; }
+
+void add_up_sizes(const std::deque<MemoryEvent>& all, DeviceMemory& memory) {
+  std::int64_t sum = 0, lowest = 0;
+  for (const std::uint32_t number : memory.events) {
+    sum = bounded_sum(sum, all[number].bytes);
+    lowest = std::min(lowest, sum);
+    memory.allocated.push_back(sum);
+  }
+  memory.before = -lowest;
+  for (std::int64_t& bytes : memory.allocated) bytes = bounded_sum(bytes, memory.before);
+  memory.released.assign(memory.events.size(), kNever);
+  memory.ends.assign(memory.events.size(), kNever);
+  memory.without_total = memory.events.size();
+  const auto& values = memory.allocated;
+  memory.highest = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
 class BlockFollower {
@@ -112,11 +132,18 @@ class BlockFollower {
 
 DeviceMemory follow_blocks(const std::deque<MemoryEvent>& all, std::vector<std::uint32_t> events) {
   DeviceMemory memory;
-  memory.unusable = std::erase_if(events, [&](std::uint32_t number) { return !is_usable(all[number]); });
+  memory.only_sizes =
+      std::all_of(events.begin(), events.end(), [&](std::uint32_t number) { return has_only_a_size(all[number]); });
+  const auto is_used = memory.only_sizes ? has_possible_size : is_usable;
+  memory.unusable = std::erase_if(events, [&](std::uint32_t number) { return !is_used(all[number]); });
   std::stable_sort(events.begin(), events.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return all[a].at_ns < all[b].at_ns; });
   memory.events = std::move(events);
   if (memory.empty()) return memory;
+  if (memory.only_sizes) {
+    add_up_sizes(all, memory);
+    return memory;
+  }
   BlockFollower follower(all, memory);
   follower.match();
   follower.add_up();

@@ -24,13 +24,15 @@ struct DeviceMemory {
   std::uint64_t unusable = 0;           // events without a size, or without an address and a total: left out
   std::uint64_t unseen_releases = 0;    // blocks whose address was allocated again
   bool reserves = false;                // the allocator reports reserved bytes
+  bool only_sizes = false;              // no event has an address or a total: the curve is the sum of the sizes
 
   bool empty() const { return events.empty(); }
 };
 
 /// PyTorch's allocators report their total after each event: that is the curve. Events of allocators that report none
 /// (shared memory, older releases) are added up, and a release of an unknown block shows that the block was there from
-/// the start.
+/// the start. If no event has an address or a total, as in traces of 2021, their sizes are added up, and the lowest sum
+/// is 0.
 DeviceMemory follow_blocks(const std::deque<MemoryEvent>& all, std::vector<std::uint32_t> events);
 
 /// Bytes that are alive after an event, by the part of the step that allocated them.

@@ -34,6 +34,12 @@ class DeviceSection {
     choose_points(intervals);
     add_notes(device, section.notes);
     section.plots.push_back(curves(number));
+    if (memory_.only_sizes) {
+      section.tables.push_back(peak_table());
+      section.tables.push_back(by_operators(all_allocations()));
+      section.tables.back().title = "Allocated during the trace, by the operators that allocated";
+      return section;
+    }
     section.plots.push_back(parts(number));
     section.tables.push_back(peak_table());
     const std::vector<std::uint32_t> alive = alive_at(memory_, reader_.events(), memory_.highest);
@@ -59,7 +65,11 @@ class DeviceSection {
         counted(memory_.events.size(), "event") + ". The plots show " + counted(points_.size(), "moment") +
         (points_.size() < times_.size() ? ": the first, the last, the lowest and the highest of short intervals" : "") +
         ". Peaks are exact.");
-    if (!device.has_totals) {
+    if (memory_.only_sizes) {
+      notes.emplace_back(
+          "These events have sizes alone, without addresses and totals. The curve adds the sizes up from its lowest "
+          "point. Which blocks are alive is unknown.");
+    } else if (!device.has_totals) {
       notes.emplace_back(
           "This allocator reports no total. The curve counts blocks that were allocated or released in the trace.");
     } else if (device.type == 0 && reader_.metadata().recording) {
@@ -116,6 +126,14 @@ class DeviceSection {
       add(kPartNames[part], at_peak.of_part[part], [part](const PartBytes& one) { return one.of_part[part]; });
     }
     return made;
+  }
+
+  std::vector<std::uint32_t> all_allocations() const {
+    std::vector<std::uint32_t> indexes;
+    for (std::uint32_t i = 0; i < memory_.events.size(); ++i) {
+      if (event(i).bytes > 0) indexes.push_back(i);
+    }
+    return indexes;
   }
 
   /// For readers without JavaScript.
@@ -184,7 +202,7 @@ class DeviceSection {
     if (order.size() > kMostRows)
       table.title += " (" + std::to_string(kMostRows) + " of " + std::to_string(order.size()) + ")";
     const std::int64_t older = difference(memory_.allocated[memory_.highest], known);
-    if (older <= 0) return table;
+    if (older <= 0 || memory_.only_sizes) return table;
     auto& row = table.rows.emplace_back();
     row = {older, Cell(), kOlder};
     row.resize(table.columns.size());

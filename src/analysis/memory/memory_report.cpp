@@ -99,6 +99,10 @@ class MemoryReport {
                              size_words(memory.allocated[memory.highest]) + " allocated, after " + words_.moment(peak) +
                              ", by " + words_.operators(peak) + ".");
     }
+    if (devices_.empty() && failed_.empty()) {
+      add(Level::kNotice, "None of the " + counted(reader_.events().size(), "memory event") +
+                              " has a possible size, so there is no curve.");
+    }
     if (const std::uint64_t count = reader_.impossible(); count > 0) {
       add(Level::kNotice, counted(count, "event") + " without a possible time or device left out.");
     }

@@ -23,9 +23,10 @@ Report make_memory_report(const std::string& path) {
   }
   reader.finish();
   Report report = analysis_detail::memory_report(reader, path);
+  for (const std::string& warning : result.warnings()) report.warnings.push_back(path + ": " + warning);
   report.truncated = !result.ok;
   if (report.truncated) {
-    report.warnings.push_back(path + ": cut off: " + result.error + "; only the " + std::to_string(result.events) +
+    report.warnings.push_back(path + ": " + result.why_partial() + "; only the " + std::to_string(result.events) +
                               " complete events are used");
   }
   return report;

@@ -25,6 +25,7 @@ namespace profshim {
 namespace {
 
 using analysis_detail::ArrowEnd;
+using analysis_detail::bounded_sum;
 using analysis_detail::ClockMap;
 using analysis_detail::OneJob;
 using analysis_detail::RankTrace;
@@ -41,6 +42,27 @@ std::vector<RankTrace> scan(const MergeOptions& options) {
   return traces;
 }
 
+/// True if neither trace has a rank, and one process wrote both, one after the other.
+bool are_windows_of_one_process(const RankTrace& a, const RankTrace& b) {
+  if (a.metadata.rank >= 0 || b.metadata.rank >= 0 || a.process < 0) return false;
+  if (a.process != b.process || a.metadata.host != b.metadata.host) return false;
+  const auto begin = [](const RankTrace& f) { return bounded_sum(f.metadata.base_time_ns, f.first_ns); };
+  const auto end = [](const RankTrace& f) { return bounded_sum(f.metadata.base_time_ns, f.last_ns); };
+  return end(a) <= begin(b) || end(b) <= begin(a);
+}
+
+std::string windows_of_one_process(const std::vector<RankTrace>& traces) {
+  for (std::size_t i = 1; i < traces.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!are_windows_of_one_process(traces[j], traces[i])) continue;
+      return traces[j].path + " and " + traces[i].path + " are two windows of one process (pid " +
+             std::to_string(traces[i].process) +
+             "): name one trace of each process; `profshim report` shows the windows of a process together";
+    }
+  }
+  return "";
+}
+
 std::string refusal(const std::vector<RankTrace>& traces) {
   if (traces.size() < 2) return "only one trace was given: name the traces of several ranks";
   for (const RankTrace& f : traces) {
@@ -53,6 +75,7 @@ std::string refusal(const std::vector<RankTrace>& traces) {
              ": name one trace of each rank, all of one window";
     }
   }
+  if (std::string windows = windows_of_one_process(traces); !windows.empty()) return windows;
   OneJob job;
   try {
     for (const RankTrace& f : traces) job.add({f.path, f.metadata.host, f.run_name(), f.metadata.world_size});
@@ -178,9 +201,8 @@ MergeResult merge_traces(const MergeOptions& options) {
     rank.rank = f.metadata.rank;
     rank.events = f.events;
     result.ranks.push_back(rank);
-    if (!f.truncated) continue;
-    result.truncated = true;
-    result.warnings.push_back(f.path + ": the file ends early; the events before its end are merged");
+    result.truncated = result.truncated || f.truncated;
+    for (const std::string& warning : f.warnings) result.warnings.push_back(f.path + ": " + warning);
   }
   std::vector<analysis_detail::ClockMap> clocks;
   if (!analysis_detail::align_clocks(traces, options, result.ranks, clocks, result.warnings, result.error))

@@ -25,6 +25,14 @@ bool waits_for_all(const ReadEvent& call) {
          integer_arg(call, schema::arg::kCount, 0) > 0;
 }
 
+bool is_of_host(std::string_view category) {
+  constexpr std::string_view kCategories[] = {schema::category::kCpuOp,          schema::category::kUserAnnotation,
+                                              schema::category::kPythonFunction, schema::category::kCudaRuntime,
+                                              schema::category::kCudaDriver,     schema::category::kOperator2021,
+                                              schema::category::kRuntime2021};
+  return std::find(std::begin(kCategories), std::end(kCategories), category) != std::end(kCategories);
+}
+
 class Scanner {
  public:
   explicit Scanner(RankTrace& trace) : trace_(trace) {}
@@ -37,6 +45,8 @@ class Scanner {
     if (e.has_id && (e.id <= kMostCountedId && e.id >= 0)) trace_.most_id = std::max(trace_.most_id, e.id);
     if (!e.has_ts) return;
     note_time(e);
+    if (trace_.process < 0 && e.pid_is_number && e.is(schema::phase::kSlice) && is_of_host(e.category))
+      trace_.process = e.pid;
     trace_.most_correlation = std::max(trace_.most_correlation, integer_arg(e, schema::arg::kCorrelation, 0));
     trace_.most_external = std::max(trace_.most_external, integer_arg(e, schema::arg::kExternalId, 0));
     if (e.is(schema::phase::kSlice)) {
@@ -226,7 +236,12 @@ RankTrace scan_rank_trace(const std::string& path) {
     return true;
   };
   const ReadResult read = read_trace(path, visitor);
-  trace.truncated = read.truncated;
+  trace.truncated = read.is_partial();
+  trace.warnings = read.warnings();
+  if (trace.truncated) {
+    trace.warnings.push_back(read.damaged > 0 ? read.why_partial() + "; the other events are merged"
+                                              : "the file ends early; the events before its end are merged");
+  }
   trace.error = read.useless();
   scanner.finish();
   trace.first_ns = bounded_sum(trace.first_ns, 0);

@@ -35,14 +35,16 @@ struct Channel {
 };
 
 struct RankTrace {
-  std::string path, error;  // error: "" if the trace has events
-  bool truncated = false;
+  std::string path, error;            // error: "" if the trace has events
+  bool truncated = false;             // events are missing: the file ends early or is damaged
+  std::vector<std::string> warnings;  // without the path
   TraceMetadata metadata;
   std::string run_name() const { return metadata.recording ? metadata.recording->run_name : ""; }
   bool has_wall_clock = false;
   std::uint64_t events = 0;
   std::int64_t first_ns = 0, last_ns = 0;
   std::vector<std::int64_t> pids;
+  std::int64_t process = -1;  // pid of the first operator or call
   std::int64_t most_correlation = 0, most_external = 0, most_id = 0;
 
   std::vector<SyncPoint> sync_points;                   // sorted by key, unique

@@ -100,6 +100,7 @@ FileReport verify(const std::string& path, const Read& read) {
     findings.move_to(report.findings);
     return report;
   }
+  for (const std::string& warning : result.json_warnings()) findings.must(1, "not strict JSON", warning);
   if (result.bare_list) findings.must(1, "a list of events, not an object that holds them as traceEvents");
   if (result.repeated_keys > 0) findings.must(1, "an object has the same key twice", where_is(result.repeated_key_at));
   if (result.bytes > kMaxViewableBytes) findings.should(40, "larger than 450 MB: viewers may not open it");

@@ -237,8 +237,7 @@ void convert_all(const ParquetOptions& options, ConvertResult& result) {
     const FileInfo info = read_file_info(path);
     if (!info.error.empty()) throw std::runtime_error(path + ": " + info.error);
     result.truncated = result.truncated || info.truncated;
-    if (info.truncated)
-      result.warnings.push_back(path + ": cut off (" + info.why_truncated + "); the part before the cut is converted");
+    result.warnings.insert(result.warnings.end(), info.warnings.begin(), info.warnings.end());
     if (info.rounded > 0) {
       result.warnings.push_back(path + ": " + std::to_string(info.rounded) +
                                 " events have times finer than a nanosecond, which are rounded");

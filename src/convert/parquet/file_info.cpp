@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "convert/warnings.h"
 #include "profshim/base/number_text.h"
 #include "profshim/trace/metadata.h"
 #include "trace/schema.h"
@@ -112,8 +113,8 @@ FileInfo read_file_info(const std::string& path) {
     return true;
   };
   const ReadResult read = read_trace(path, visitor);
-  info.truncated = read.truncated;
-  info.why_truncated = read.error;
+  info.truncated = read.is_partial();
+  add_warnings(path, read, info.warnings);
   info.error = read.useless();
   reader.finish();
   return info;

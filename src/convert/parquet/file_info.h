@@ -23,8 +23,8 @@ struct RankInfo {
 
 struct FileInfo {
   std::string path, error;
-  bool truncated = false;
-  std::string why_truncated;
+  bool truncated = false;                 // events are missing: the file ends early or is damaged
+  std::vector<std::string> warnings;      // each starts with the path
   std::uint64_t events = 0, rounded = 0;  // rounded: events with times finer than a nanosecond
   std::int64_t base_ns = 0;
   bool has_wall_clock = false;

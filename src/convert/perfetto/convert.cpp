@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "convert/warnings.h"
 #include "packets.h"
 #include "profshim/base/error_text.h"
 #include "trace/schema.h"
@@ -36,7 +37,8 @@ class SecondPass {
     add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.on_overflow_tracks));
     add("arrow ends without counterpart", ReadEvent::ReadArg::Kind::kInt,
         static_cast<std::int64_t>(plan_.unmatched_arrow_ends));
-    out_.instant(packets_, "trace metadata", "metadata", args, plan_.base_ns() + plan_.first_ns, kMetadataTrack);
+    if (plan_.shift_ns > 0) add("times shifted by ns", ReadEvent::ReadArg::Kind::kInt, plan_.shift_ns);
+    out_.instant(packets_, "trace metadata", "metadata", args, plan_.start_ns() + plan_.first_ns, kMetadataTrack);
     flush();
   }
 
@@ -152,7 +154,7 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
 
   Packets packets(sink);
   SecondPass second(plan, packets);
-  second.start(name, whole.truncated);
+  second.start(name, whole.is_partial());
   std::uint64_t seen = 0;
   TraceVisitor again;
   again.event = [&](const ReadEvent& event) {
@@ -170,16 +172,17 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
 
   result.events = plan.events;
   result.bytes = packets.bytes();
-  result.truncated = whole.truncated;
-  if (whole.truncated)
-    result.warnings.push_back(name + ": cut off (" + whole.error + "); the part before the cut is converted");
+  result.truncated = whole.is_partial();
+  add_warnings(name, whole, result.warnings);
   const auto warn = [&](std::uint64_t count, const char* what) {
     if (count > 0) result.warnings.push_back(name + ": " + std::to_string(count) + what);
   };
-  warn(plan.left_out,
-       " events are left out: they have no valid time, process, duration or matching event, or a phase that Kineto "
-       "does not write");
+  warn(plan.left_out, " events are left out: they have no valid time, process, duration or matching event");
   warn(plan.rounded, " events have times finer than a nanosecond, which are rounded");
+  if (plan.shift_ns > 0) {
+    result.warnings.push_back(name + ": its times begin below 0: all are shifted by " + std::to_string(plan.shift_ns) +
+                              " ns");
+  }
   warn(plan.negative, " slices of a negative duration are shown with duration 0");
   return true;
 }

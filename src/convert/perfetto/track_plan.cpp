@@ -43,7 +43,7 @@ std::optional<std::uint32_t> AsyncPairs::end(const ReadEvent& event) {
 
 bool Plan::is_shown(const ReadEvent& event) {
   if (event.is(schema::phase::kMetadata)) return false;
-  if (!event.has_ts || event.ts_ns < 0 || event.ts_ns > kMostNs || !event.has_pid) return false;
+  if (!event.has_ts || event.ts_ns < -kMostNs || event.ts_ns > kMostNs || !event.has_pid) return false;
   return !event.is(schema::phase::kSlice) || event.has_duration;
 }
 
@@ -167,12 +167,11 @@ void Plan::event(const ReadEvent& event) {
     }
   } else if (event.is(schema::phase::kAsyncInstant)) {
     process_of(event);
-  } else {
-    ++left_out;
   }
 }
 
 void Plan::finish() {
+  if (first_ns < 0) shift_ns = std::max<std::int64_t>(-(base_ns() + first_ns), 0);
   has_wall_clock = base_ns() > 0 || (first_ns != INT64_MAX && TraceMetadata::is_time_of_day(first_ns));
   if (first_ns == INT64_MAX) first_ns = 0;
   std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
@@ -349,7 +348,7 @@ void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
 
 Plan::Placed Plan::placed(std::uint32_t slice) const {
   const Slice& at = slices_[order_[slice]];
-  return {tracks[at.track].subtracks[subtrack_of_[slice]], at.end_ns == kNever ? kNever : base_ns() + at.end_ns,
+  return {tracks[at.track].subtracks[subtrack_of_[slice]], at.end_ns == kNever ? kNever : start_ns() + at.end_ns,
           written_with_[slice], order_[slice]};
 }
 

@@ -67,7 +67,9 @@ class Plan {
   /// False for metadata, and for events without a process, a valid time or (X only) a duration.
   static bool is_shown(const ReadEvent& event);
   std::int64_t base_ns() const { return metadata_.base_time_ns; }
-  std::int64_t time_of(const ReadEvent& event) const { return base_ns() + event.ts_ns; }
+  /// Nanoseconds of the output at trace time 0. Perfetto has no times below 0.
+  std::int64_t start_ns() const { return base_ns() + shift_ns; }
+  std::int64_t time_of(const ReadEvent& event) const { return start_ns() + event.ts_ns; }
   std::uint32_t process_of(const ReadEvent& event);
   std::uint32_t track_of(const ReadEvent& event, Scope scope, std::string_view series = {});
 
@@ -90,6 +92,7 @@ class Plan {
   std::uint64_t on_overflow_tracks = 0;
   std::uint64_t unmatched_arrow_ends = 0;
   std::int64_t first_ns = INT64_MAX;
+  std::int64_t shift_ns = 0;  // added to all times, since the first would be below 0
   bool has_wall_clock = false;
 
  private:

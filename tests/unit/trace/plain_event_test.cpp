@@ -1,5 +1,5 @@
 // read_trace() reads a trace's first event with the JSON parser, later plain events with plain_event.h.
-#include "../../../src/trace/plain_event.h"
+#include "../../../src/trace/read/plain_event.h"
 
 #include <gtest/gtest.h>
 

@@ -28,6 +28,11 @@ std::int64_t read_measured(const ReadEvent& event, Counted& counted) {
   return cpu_ns;
 }
 
+std::string why_empty(const ReadResult& result) {
+  if (result.events == 0) return "no events in it";
+  return "none of its " + std::to_string(result.events) + " events has a time and a duration";
+}
+
 }  // namespace
 
 std::size_t TimelineBuilder::PairHash::operator()(const PairKey& key) const {
@@ -128,6 +133,7 @@ Slice TimelineBuilder::make_slice(const ReadEvent& event) {
   slice.name = timeline_.texts.add(event.name);
   slice.track = find_track(event);
   slice.kind = find_kind(event);
+  if (slice.kind == Kind::kOther) ++unknown_[timeline_.texts.add(event.category)];
   if (timeline_.pid < 0 && is_host(slice.kind) && event.pid_is_number) timeline_.pid = event.pid;
   const SliceArgs args = read_slice_args(event, slice.kind, timeline_.texts);
   slice.correlation = args.correlation;
@@ -173,12 +179,13 @@ std::uint32_t TimelineBuilder::find_track(const ReadEvent& event) {
 
 Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadata) {
   const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };
-  if (!result.ok && !(result.truncated && !timeline_.slices.empty())) fail(result.error);
+  if (!result.ok && !(result.is_partial() && !timeline_.slices.empty())) fail(result.error);
   drop_unpaired();
-  if (timeline_.slices.empty()) fail("no events in it");
+  if (timeline_.slices.empty()) fail(why_empty(result));
+  for (const std::string& warning : result.warnings()) warn(warning);
   if (!result.ok) {
     timeline_.truncated = true;
-    warn("cut off: " + result.error + "; only the " + std::to_string(result.events) + " complete events are used");
+    warn(result.why_partial() + "; only the " + std::to_string(result.events) + " complete events are used");
   }
   is_bare_list_ = result.bare_list;
   if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");
@@ -187,6 +194,7 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
          " events are left out by the spec (capture.include, exclude, min_us): they are in no count and no sum");
   }
   take_metadata(std::move(metadata));
+  warn_of_unknown();
   timeline_.tracks = tracks_.take();
   timeline_.dialect = dialect();
   add_base_time();
@@ -199,6 +207,26 @@ void TimelineBuilder::drop_unpaired() {
   if (unpaired_ == 0) return;
   std::erase_if(timeline_.slices, [](const Slice& s) { return s.asynchronous && s.duration_ns == kOpen; });
   warn(std::to_string(unpaired_) + " asynchronous events without an end are left out");
+}
+
+void TimelineBuilder::warn_of_unknown() {
+  constexpr std::size_t kMostNames = 8;
+  if (unknown_.empty() || timeline_.recording) return;
+  std::vector<std::pair<std::uint64_t, std::string>> counts;
+  std::uint64_t all = 0;
+  for (const auto& [category, count] : unknown_) {
+    const std::string_view name = timeline_.texts[category];
+    counts.emplace_back(count, name.empty() ? "no category" : '"' + std::string(name) + '"');
+    all += count;
+  }
+  std::sort(counts.begin(), counts.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::string names;
+  for (std::size_t i = 0; i < std::min(counts.size(), kMostNames); ++i) {
+    names += (i > 0 ? ", " : "") + counts[i].second + ' ' + std::to_string(counts[i].first);
+  }
+  if (counts.size() > kMostNames) names += ", " + std::to_string(counts.size() - kMostNames) + " more";
+  warn(std::to_string(all) + " slices of unknown categories (" + names + "): shown by name, as host functions");
 }
 
 void TimelineBuilder::take_metadata(TraceMetadata metadata) {

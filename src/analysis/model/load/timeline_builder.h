@@ -44,6 +44,7 @@ class TimelineBuilder {
   Kind find_kind(const ReadEvent& event);
   std::uint32_t find_track(const ReadEvent& event);
   void drop_unpaired();
+  void warn_of_unknown();
   void take_metadata(TraceMetadata metadata);
   Dialect dialect() const;
   void add_base_time();
@@ -54,6 +55,7 @@ class TimelineBuilder {
   TrackTable tracks_;
   std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
   std::uint64_t unpaired_ = 0, impossible_ = 0;
+  std::unordered_map<TextId, std::uint64_t> unknown_;  // slices of categories that no Kind stands for
   bool has_words_of_2021_ = false, is_bare_list_ = false;
   std::string last_category_;
   Kind last_kind_ = Kind::kOther;

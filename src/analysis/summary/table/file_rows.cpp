@@ -25,7 +25,7 @@ class FileRows {
     for (const Slice& s : timeline_.slices) {
       if (is_device_work(s.kind) || s.kind == Kind::kGpuAnnotation) {
         add_device_event(s);
-      } else if (is_host(s.kind) && s.asynchronous) {
+      } else if (has_host_row(s) && s.asynchronous) {
         add_asynchronous(s);
       }
     }

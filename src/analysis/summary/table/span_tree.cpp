@@ -26,7 +26,7 @@ class SpanTree {
   void collect() {
     for (std::uint32_t i = 0; i < timeline_.slices.size(); ++i) {
       const Slice& s = timeline_.slices[i];
-      if (!is_host(s.kind)) continue;
+      if (!has_host_row(s)) continue;
       if (s.asynchronous) {
         if (!memory_.empty()) memory_.cover(s.begin_ns, s.end_ns());
         continue;

@@ -17,6 +17,11 @@
 
 namespace profshim::analysis_detail {
 
+/// Slices of unknown categories have rows, too: as functions of the host.
+constexpr bool has_host_row(const Slice& slice) {
+  return is_host(slice.kind) || (slice.kind == Kind::kOther && slice.name != 0);
+}
+
 struct HostSpan {
   std::int64_t begin = 0, end = 0;
   std::uint32_t track = 0, name = 0;

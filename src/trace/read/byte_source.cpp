@@ -63,6 +63,7 @@ class Rejoined final : public ByteSource {
   }
   std::string error() const override { return rest_->error(); }
   bool truncated() const override { return rest_->truncated(); }
+  std::uint64_t ignored() const override { return rest_->ignored(); }
 
  private:
   std::string head_;
@@ -84,6 +85,7 @@ class GzipSource final : public ByteSource {
   }
   std::string error() const override { return error_; }
   bool truncated() const override { return truncated_; }
+  std::uint64_t ignored() const override { return ignored_; }
 
  private:
   void step() {
@@ -92,21 +94,45 @@ class GzipSource final : public ByteSource {
       ended_ = true;
       return;
     }
-    if (between_members_) {
-      // Some tools append zeros: ignore the rest.
-      if (*stream_.next_in == 0) {
-        stream_.avail_in = 0;
-        return;
-      }
-      between_members_ = false;
-      inflateReset(&stream_);
-    }
+    if (between_members_ && !begins_member()) return;
     const int result = inflate(&stream_, Z_NO_FLUSH);
     if (result == Z_STREAM_END) {
       between_members_ = true;
+      magic_ = 0;
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      fail(std::string("broken gzip data: ") + (stream_.msg != nullptr ? stream_.msg : "unknown"), false);
+      fail(std::string("broken gzip data: ") + (stream_.msg != nullptr ? stream_.msg : "unknown"), true);
     }
+  }
+
+  /// Takes bytes between members. Some tools append zeros, or a text. gzip ignores them, too.
+  bool begins_member() {
+    constexpr unsigned char kMagic[] = {0x1f, 0x8b};
+    if (ignored_ > 0 || stream_.next_in[0] != kMagic[magic_]) {
+      const bool zeros =
+          std::all_of(stream_.next_in, stream_.next_in + stream_.avail_in, [](Bytef b) { return b == 0; });
+      if (ignored_ > 0 || magic_ > 0 || !zeros) ignored_ += magic_ + stream_.avail_in;
+      magic_ = 0;
+      stream_.avail_in = 0;
+      return false;
+    }
+    ++stream_.next_in;
+    --stream_.avail_in;
+    if (++magic_ < sizeof kMagic) return false;
+    between_members_ = false;
+    inflateReset(&stream_);
+    give_magic(kMagic, sizeof kMagic);
+    return true;
+  }
+
+  /// The two bytes may come from two blocks.
+  void give_magic(const unsigned char* magic, unsigned size) {
+    Bytef* const next = stream_.next_in;
+    const uInt available = stream_.avail_in;
+    stream_.next_in = const_cast<Bytef*>(magic);
+    stream_.avail_in = size;
+    inflate(&stream_, Z_NO_FLUSH);
+    stream_.next_in = next;
+    stream_.avail_in = available;
   }
 
   bool fill() {
@@ -127,6 +153,8 @@ class GzipSource final : public ByteSource {
   std::vector<char> packed_;
   z_stream stream_{};
   bool between_members_ = false, ended_ = false, truncated_ = false;
+  unsigned magic_ = 0;         // bytes of the next member's magic number that are read
+  std::uint64_t ignored_ = 0;  // compressed bytes behind the last member
   std::string error_;
 };
 

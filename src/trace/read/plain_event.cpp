@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "numbers.h"
-#include "schema.h"
+#include "trace/schema.h"
 
 namespace profshim::trace_detail {
 namespace {
@@ -111,11 +111,6 @@ void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) 
   us = to_double(text);
 }
 
-std::int64_t integer_of(std::string_view text) {
-  std::int64_t n = 0;
-  return to_integer(text, n) ? n : saturated(to_double(text));
-}
-
 }  // namespace
 
 bool PlainEvent::is_new(std::string_view key, std::size_t first) {
@@ -175,11 +170,18 @@ const char* PlainEvent::field(const char* at) {
       event_.name = text;
       event_.has_name = true;
     } else if (key == schema::event::kPid) {
-      event_.pid_text = text;
       event_.has_pid = true;
+      event_.pid_is_number = is_whole_number(text, event_.pid);
+      if (!event_.pid_is_number) event_.pid_text = text;
     } else if (key == schema::event::kTid) {
-      event_.tid_text = text;
       event_.has_tid = true;
+      event_.tid_is_number = is_whole_number(text, event_.tid);
+      if (!event_.tid_is_number) event_.tid_text = text;
+    } else if (key == schema::event::kTimestamp || key == schema::event::kDuration) {
+      if (is_number_text(text)) {
+        event_.has_text_times = true;
+        time(key, text);
+      }
     } else if (key == schema::event::kId) {
       event_.has_id = true;
       event_.id = id_of_text(text, false);
@@ -193,23 +195,29 @@ const char* PlainEvent::field(const char* at) {
   const char* const end = end_of_number(at);
   if (end == nullptr) return end_of_word(at);
   const std::string_view text = between(at, end);
+  if (key == schema::event::kTimestamp || key == schema::event::kDuration) {
+    time(key, text);
+  } else if (key == schema::event::kPid) {
+    event_.has_pid = event_.pid_is_number = true;
+    event_.pid = id_number(text);
+  } else if (key == schema::event::kTid) {
+    event_.has_tid = event_.tid_is_number = true;
+    event_.tid = id_number(text);
+  } else if (key == schema::event::kId) {
+    event_.has_id = true;
+    event_.id = id_number(text);
+  }
+  return end;
+}
+
+void PlainEvent::time(std::string_view key, std::string_view text) {
   if (key == schema::event::kTimestamp) {
     event_.has_ts = true;
     set_time(text, event_.ts_ns, event_.ts_us, event_.finer_than_ns);
-  } else if (key == schema::event::kDuration) {
+  } else {
     event_.has_duration = true;
     set_time(text, event_.duration_ns, event_.duration_us, event_.finer_than_ns);
-  } else if (key == schema::event::kPid) {
-    event_.has_pid = event_.pid_is_number = true;
-    event_.pid = integer_of(text);
-  } else if (key == schema::event::kTid) {
-    event_.has_tid = event_.tid_is_number = true;
-    event_.tid = integer_of(text);
-  } else if (key == schema::event::kId) {
-    event_.has_id = true;
-    event_.id = integer_of(text);
   }
-  return end;
 }
 
 const char* PlainEvent::scoped_id(const char* at) {

@@ -11,7 +11,7 @@
 
 #include "numbers.h"
 #include "profshim/trace/reader.h"
-#include "schema.h"
+#include "trace/schema.h"
 
 namespace profshim::trace_detail {
 
@@ -63,6 +63,14 @@ class EventBuilder {
   }
 
   void set_text(Field field, std::string_view value) {
+    std::int64_t number = 0;
+    if (field == Field::kPid || field == Field::kTid) {
+      if (is_whole_number(value, number)) return set_number(field, value);
+    } else if (field == Field::kTimestamp || field == Field::kDuration) {
+      if (!is_number_text(value)) return;
+      event_.has_text_times = true;
+      return set_number(field, value);
+    }
     field_places_[static_cast<std::size_t>(field)] = store(value);
     switch (field) {
       case Field::kName:
@@ -84,18 +92,14 @@ class EventBuilder {
   }
 
   void set_number(Field field, std::string_view value) {
-    const auto integer = [&] {
-      std::int64_t n = 0;
-      return to_integer(value, n) ? n : saturated(to_double(value));
-    };
     switch (field) {
       case Field::kPid:
         event_.has_pid = event_.pid_is_number = true;
-        event_.pid = integer();
+        event_.pid = id_number(value);
         break;
       case Field::kTid:
         event_.has_tid = event_.tid_is_number = true;
-        event_.tid = integer();
+        event_.tid = id_number(value);
         break;
       case Field::kTimestamp:
         event_.has_ts = true;
@@ -109,7 +113,7 @@ class EventBuilder {
         break;
       case Field::kId:
         event_.has_id = true;
-        event_.id = integer();
+        event_.id = id_number(value);
         break;
       default:
         break;

@@ -51,6 +51,32 @@ inline std::int64_t to_ns(std::string_view text, bool& finer) {
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
 }
 
+/// Returns the value of a pid, tid or id. Unsigned numbers of 64 bits keep their bits; longer ones become hashes.
+inline std::int64_t id_number(std::string_view text) {
+  std::int64_t value = 0;
+  if (to_integer(text, value)) return value;
+  std::uint64_t bits = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
+  if (error == std::errc{} && end == text.data() + text.size()) return static_cast<std::int64_t>(bits);
+  if (text.find_first_of(".eE") != std::string_view::npos) return saturated(to_double(text));
+  return static_cast<std::int64_t>(std::hash<std::string_view>{}(text));
+}
+
+/// Takes a pid or tid written as text. False for texts such as "stream 7" or "007".
+inline bool is_whole_number(std::string_view text, std::int64_t& value) {
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  return (text == "0" || !digits.starts_with('0')) && to_integer(text, value);
+}
+
+/// True for a number as JSON writes it: no blanks, no '+'.
+inline bool is_number_text(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || text.front() < '0' || text.front() > '9') return false;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
 /// Returns the value of a text like "0x1f" if `may_be_hexadecimal`, else a hash.
 inline std::int64_t id_of_text(std::string_view text, bool may_be_hexadecimal) {
   if (may_be_hexadecimal && text.starts_with("0x")) {

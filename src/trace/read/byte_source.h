@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ class ByteSource {
   virtual std::size_t read(char* data, std::size_t size) = 0;
   virtual std::string error() const = 0;
   virtual bool truncated() const { return false; }
+  /// Bytes of the file behind the last gzip member.
+  virtual std::uint64_t ignored() const { return 0; }
 };
 
 std::unique_ptr<ByteSource> file_source(const std::string& path);

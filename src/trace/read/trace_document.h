@@ -7,15 +7,17 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "captured_json.h"
+#include "common_events.h"
 #include "event_builder.h"
 #include "numbers.h"
 #include "plain_event.h"
 #include "profshim/json/stream_parser.h"
 #include "profshim/trace/reader.h"
-#include "schema.h"
+#include "trace/schema.h"
 
 namespace profshim::trace_detail {
 
@@ -42,11 +44,24 @@ class KeyLog {
 class TraceDocument final : public JsonHandler {
  public:
   TraceDocument(const TraceVisitor& visitor, JsonStream& stream, ReadResult& result)
-      : visitor_(visitor), stream_(stream), result_(result) {}
+      : visitor_(visitor), stream_(stream), result_(result), common_(result.repairs) {}
 
   const std::string& refused() const { return refused_; }
   bool stopped() const { return stopped_; }
   bool saw_events() const { return events_ != Events::kBefore; }
+  /// True if the text so far is a list of events that lacks only its last bracket.
+  bool is_unclosed_list() const { return result_.bare_list && place_ == Place::kEvents; }
+  bool saw_all_events() const { return events_ == Events::kAfter; }
+  /// Forgets the event that could not be parsed. The parser's next value is the rest of the list of events, or of the
+  /// object around it: the bracket that opens it is not in the text.
+  void go_on_in_list() {
+    const int depth = result_.bare_list ? 1 : 2;
+    go_on(Place::kEvents, depth);
+    events_ = Events::kIn;
+  }
+  void go_on_behind_list() { go_on(Place::kRoot, 1); }
+  /// Call after the last event.
+  void finish() { common_.finish(); }
 
   bool on_null() override { return scalar(Kind::kNull, "null"); }
   bool on_bool(bool value) override { return scalar(Kind::kBool, value ? "true" : "false", value); }
@@ -59,6 +74,7 @@ class TraceDocument final : public JsonHandler {
 
   bool on_open(char bracket) override {
     if (bracket == '{') keys_.open();
+    if (std::exchange(goes_on_, false)) return true;
     return open(bracket);
   }
   bool on_key(std::string_view key) override {
@@ -94,6 +110,14 @@ class TraceDocument final : public JsonHandler {
   enum class Place { kOutside, kRoot, kEvents, kEvent, kArgs, kCapture };
   enum class Events { kBefore, kIn, kAfter };
 
+  void go_on(Place place, int depth) {
+    place_ = place;
+    depth_ = depth;
+    keys_ = {};
+    capture_.start();
+    goes_on_ = true;
+  }
+
   bool refuse(const char* why) {
     refused_ = why;
     return false;
@@ -108,7 +132,8 @@ class TraceDocument final : public JsonHandler {
       case Place::kOutside:
         return refuse("not a trace: neither a JSON object nor a list of events");
       case Place::kEvents:
-        return refuse("an element of traceEvents is not an object");
+        ++result_.repairs.no_objects;
+        break;
       case Place::kRoot:
         if (top_key_ == schema::top::kTraceEvents) return refuse("traceEvents is not a list");
         emit_metadata(kind == Kind::kString ? json_string(text) : std::string(text));
@@ -213,9 +238,11 @@ class TraceDocument final : public JsonHandler {
 
   bool emit_event() { return emit(builder_.finish()) && plain_events(); }
 
-  bool emit(const ReadEvent& event) {
+  bool emit(const ReadEvent& read) {
+    const ReadEvent* const event = common_.take(read);
+    if (event == nullptr) return true;
     ++result_.events;
-    if (!visitor_.event || visitor_.event(event)) return true;
+    if (!visitor_.event || visitor_.event(*event)) return true;
     stopped_ = true;
     return false;
   }
@@ -241,10 +268,11 @@ class TraceDocument final : public JsonHandler {
   Place place_ = Place::kOutside, captured_for_ = Place::kOutside;
   Events events_ = Events::kBefore;
   int depth_ = 0;
-  bool stopped_ = false;
+  bool stopped_ = false, goes_on_ = false;
   std::string top_key_, refused_;
   Field field_ = Field::kOther;
   EventBuilder builder_;
+  CommonEvents common_;
   PlainEvent plain_;
   CapturedJson capture_;
   KeyLog keys_;
