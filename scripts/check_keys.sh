@@ -30,7 +30,7 @@ src/analysis/report/page/plots_json.cpp *
 src/analysis/memory/memory_report.cpp Trace
 src/analysis/memory/memory_report.cpp Rank
 src/analysis/verify/header_checks.cpp rank
-src/output/write_recovered_traces.cpp *
+src/output/recovery/write_recovered_traces.cpp *
 src/output/exports/* *
 src/analysis/summary/table/table_json.cpp *
 src/session/write/writer.cpp failed

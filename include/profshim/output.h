@@ -49,6 +49,7 @@ std::string with_part(std::string name, const std::string& part);
 struct RunFolder {
   std::string path;               // absolute
   std::string run_name;           // with a number if an earlier launch has the name
+  std::string id;                 // random, equal on all ranks: tells this run from others that use the folder
   std::int64_t base_time_ns = 0;  // equal on all ranks of the job
   std::string meeting_file;       // for leave_meeting(); "" = none
   std::string problem;            // why the folder must not be used; "" = it may
@@ -61,6 +62,8 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
                    std::int64_t now_ns, int from = 1);
 /// Returns JobIdentity::launch of a run folder; "" if the folder is none, or its owner is not trusted.
 std::string launch_of(const std::string& folder);
+/// Returns RunFolder::id of the run that the folder holds; "" as launch_of().
+std::string run_id_of(int folder_fd);
 /// Removes the file in which ranks that were started apart agree on the run name, if this rank is the last.
 void leave_meeting(const std::string& file, const std::string& run_name, const std::string& run_folder);
 

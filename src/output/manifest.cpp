@@ -1,14 +1,15 @@
 #include "profshim/output/manifest.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include <algorithm>
 
 #include "profshim/base/atomic_file.h"
+#include "profshim/base/files.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/json/document.h"
 #include "profshim/json/writer.h"
+#include "profshim/output.h"
 
 namespace profshim::output {
 namespace {
@@ -96,6 +97,7 @@ std::string manifest_text(const Manifest& m) {
   if (m.rank.node_rank >= 0) json.member("node_rank", m.rank.node_rank);
   text_member(json, "host", m.rank.host).member("pid", m.pid);
   text_member(json, "run_name", m.run_name);
+  if (!m.run_id.empty()) text_member(json, "run_id", m.run_id);
   if (!m.role.empty()) text_member(json, "role", m.role);
   text_member(json, "state", m.state);
   text_member(json, "spec_hash", m.spec_hash);
@@ -131,6 +133,7 @@ bool parse_manifest(std::string_view bytes, Manifest& m) {
   m.rank.host = root.member("host").text();
   m.pid = root.member("pid").small_integer(0);
   m.run_name = root.member("run_name").text();
+  m.run_id = root.member("run_id").text();
   m.role = root.member("role").text();
   m.state = root.member("state").text();
   m.spec_hash = root.member("spec_hash").text();
@@ -159,19 +162,25 @@ bool read_manifest(const std::string& path, Manifest& m, int folder_fd) {
   return read;
 }
 
-std::vector<Manifest> read_manifests(const std::string& folder) {
+std::vector<Manifest> read_manifests_in(int folder_fd) {
   std::vector<Manifest> found;
-  DIR* const directory = opendir(folder.c_str());
-  if (directory == nullptr) return found;
-  while (const dirent* const entry = readdir(directory)) {
-    const std::string name = entry->d_name;
+  const std::string run = run_id_of(folder_fd);
+  for (const std::string& name : names_in(folder_fd)) {
     if (!name.starts_with("manifest-rank") || !name.ends_with(".json")) continue;
     Manifest m;
-    if (!read_manifest(folder + "/" + name, m)) m.state = "unreadable: no permission, or not a valid manifest";
-    found.push_back(std::move(m));
+    if (!read_manifest(name, m, folder_fd)) m.state = "unreadable: no permission, or not a valid manifest";
+    // An earlier run of this folder may have had more ranks.
+    const bool is_of_other_run = !m.run_id.empty() && !run.empty() && m.run_id != run;
+    if (!is_of_other_run) found.push_back(std::move(m));
   }
-  closedir(directory);
   std::sort(found.begin(), found.end(), [](const Manifest& a, const Manifest& b) { return a.rank.rank < b.rank.rank; });
+  return found;
+}
+
+std::vector<Manifest> read_manifests(const std::string& folder) {
+  const Descriptor opened(open_high(folder.c_str(), O_PATH | O_DIRECTORY));
+  std::vector<Manifest> found = read_manifests_in(opened.get());
+  for (Manifest& m : found) m.path = folder + "/" + m.path;
   return found;
 }
 

@@ -1,15 +1,12 @@
 #include "profshim/output/once_per_job.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <string_view>
 
-#include "profshim/base/files.h"
 #include "profshim/base/safe_files.h"
 #include "whole_files.h"
 
@@ -18,27 +15,19 @@ namespace {
 
 constexpr std::string_view kClaim = ".claim-rank";
 
-std::string marks_of(const std::string& folder, std::int64_t base_time_ns) {
-  return folder + "/.said-" + std::to_string(base_time_ns);
-}
+std::string marks_of(std::int64_t base_time_ns) { return ".said-" + std::to_string(base_time_ns); }
 
-using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
-
-bool has_claims(const std::string& folder) {
-  const Directory directory(opendir(folder.c_str()), closedir);
-  if (directory == nullptr) return false;
-  while (const dirent* const entry = readdir(directory.get())) {
-    if (std::string_view(entry->d_name).starts_with(kClaim)) return true;
-  }
-  return false;
+bool has_claims(int folder_fd) {
+  const std::vector<std::string> names = names_in(folder_fd);
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with(kClaim); });
 }
 
 }  // namespace
 
 bool claim_job_line(const std::string& folder, const char* topic, std::int64_t base_time_ns) {
-  const std::string marks = marks_of(folder, base_time_ns);
-  if (mkdir(marks.c_str(), 0777) != 0 && errno != EEXIST) return true;
-  const int fd = open_high((marks + "/" + topic).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  const Descriptor marks = open_folder_below(open_folder(folder).get(), marks_of(base_time_ns));
+  if (!marks) return true;
+  const int fd = openat_high(marks.get(), topic, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   if (fd < 0) return errno != EEXIST;
   close(fd);
   return true;
@@ -46,28 +35,29 @@ bool claim_job_line(const std::string& folder, const char* topic, std::int64_t b
 
 std::string said_first(const std::string& folder, const char* topic, std::int64_t base_time_ns,
                        const std::string& own) {
-  const std::string marks = marks_of(folder, base_time_ns);
+  const Descriptor top = open_folder(folder);
+  if (!top) return own;
+  const std::string name = marks_of(base_time_ns) + "/" + topic;
   std::int64_t now_ns = 0;
-  if (!own.empty() && (mkdir(marks.c_str(), 0777) == 0 || errno == EEXIST) &&
-      create_whole(marks, topic, own, now_ns) != EEXIST)
-    return own;
+  if (!own.empty() && create_whole(top.get(), name, own, now_ns) == 0) return own;
   std::string said;
   int error = 0;
-  return read_small_file(marks + "/" + topic, kMostSmallFile, said, error) ? said : own;
+  return read_small_file(name, kMostSmallFile, said, error, nullptr, top.get()) ? said : own;
 }
 
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns) {
-  const std::string marks = marks_of(folder, base_time_ns);
+  const Descriptor top = open_folder(folder);
+  const std::string name = marks_of(base_time_ns);
   // Checks for the marks first: reading the folder is slow with thousands of ranks.
-  if (access(marks.c_str(), F_OK) != 0 || has_claims(folder)) return;
+  if (!top || faccessat(top.get(), name.c_str(), F_OK, 0) != 0 || has_claims(top.get())) return;
   {
-    const Directory directory(opendir(marks.c_str()), closedir);
-    if (directory == nullptr) return;
-    while (const dirent* const entry = readdir(directory.get())) {
-      if (entry->d_name[0] != '.') unlink((marks + "/" + entry->d_name).c_str());
+    const Descriptor marks = open_folder_below(top.get(), name);
+    if (!marks) return;
+    for (const std::string& mark : names_in(marks.get())) {
+      if (mark[0] != '.') unlinkat(marks.get(), mark.c_str(), 0);
     }
   }
-  rmdir(marks.c_str());
+  unlinkat(top.get(), name.c_str(), AT_REMOVEDIR);
 }
 
 }  // namespace profshim::output

@@ -12,6 +12,7 @@
 #include "output/exports/window_answers.h"
 #include "overhead.h"
 #include "profshim/base/error_text.h"
+#include "profshim/base/safe_files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "profshim/trace/writer.h"
@@ -82,13 +83,10 @@ int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, boo
 }
 
 // True if a process wrote this file for the window, but was killed before marking the window written.
-bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
-                std::uint64_t& bytes) {
+bool is_file_of(const spool::Window& window, const std::string& name, int folder_fd, std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);
-  const std::string path = options.folder_fd >= 0 ? name : options.folder + "/" + name;
-  const int folder = options.folder_fd >= 0 ? options.folder_fd : AT_FDCWD;
   struct stat s {};
-  if (inode == 0 || fstatat(folder, path.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || s.st_ino != inode) return false;
+  if (inode == 0 || fstatat(folder_fd, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || s.st_ino != inode) return false;
   bytes = static_cast<std::uint64_t>(s.st_size);
   return true;
 }
@@ -96,16 +94,18 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
 int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
                           bool gzip, const Spec& spec, const PublishOptions& options,
                           kineto::WindowTraceOptions& trace_options, ManifestWindow& result) {
-  int error = EEXIST;
+  const Descriptor opened(options.folder_fd < 0 ? open_folder(options.folder).release() : -1);
+  const int folder_fd = options.folder_fd < 0 ? opened.get() : options.folder_fd;
+  int error = folder_fd < 0 ? errno : EEXIST;
   for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
     const std::string candidate = part == 1 ? name : with_part(name, "_part" + std::to_string(part));
     const std::string path = options.folder + "/" + candidate;
-    if (is_file_of(window, candidate, options, result.bytes)) {
+    if (is_file_of(window, candidate, folder_fd, result.bytes)) {
       result.file = candidate;
       return 0;
     }
     // This check only avoids needless writing: AtomicFile::publish() checks again.
-    if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
+    if (spec.output.overwrite != Overwrite::kYes && faccessat(folder_fd, candidate.c_str(), F_OK, 0) == 0) continue;
     trace_options.trace_name = path;
     builder.set_options(trace_options);
     error = write_file(builder, candidate, gzip, spec, options, result.bytes);

@@ -1,13 +1,11 @@
 #include "rank_claims.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "profshim/base/clock.h"
 #include "profshim/base/error_text.h"
@@ -48,22 +46,19 @@ std::string describe(const ProcessIdentity& process) {
 
 }  // namespace
 
-std::string recording_into(const std::string& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  if (directory == nullptr) return {};
-  while (const dirent* const entry = readdir(directory.get())) {
+std::string recording_into(int folder_fd) {
+  for (const std::string& name : names_in(folder_fd)) {
     Claim claim;
-    if (std::strncmp(entry->d_name, kClaim, std::strlen(kClaim)) != 0) continue;
-    if (read_claim(dirfd(directory.get()), entry->d_name, claim) != 0) continue;
+    if (!name.starts_with(kClaim) || read_claim(folder_fd, name, claim) != 0) continue;
     if (is_of_other_live_process(claim, realtime_ns())) return describe(claim.process);
   }
   return {};
 }
 
-bool is_rank_recorded(const std::string& folder, int rank) {
+bool is_rank_recorded(int folder_fd, int rank) {
   for (const std::string& name : {claim_name(rank), "manifest-rank" + std::to_string(rank) + ".json"}) {
     struct stat found {};
-    if (lstat((folder + "/" + name).c_str(), &found) == 0) return true;
+    if (fstatat(folder_fd, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) return true;
   }
   return false;
 }
@@ -72,10 +67,11 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
   const std::string name = claim_name(rank);
   const std::string text = claim_text(own_identity());
   const Descriptor opened = open_folder(folder);
+  const int unopened = errno;
   found.clear();
   for (int tries = 0; tries < 3; ++tries) {
     std::int64_t now_ns = 0;
-    const int error = create_whole(folder, name, text, now_ns);
+    const int error = opened ? create_whole(opened.get(), name, text, now_ns) : unopened;
     if (error == 0) return true;
     if (error != EEXIST) {
       found = "cannot be recorded in " + folder + ": " + error_text(error) + "; set output.folder to a writable folder";
@@ -101,7 +97,8 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
 }
 
 void touch_claim(const std::string& folder, int rank) {
-  utimensat(AT_FDCWD, (folder + "/" + claim_name(rank)).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  const Descriptor opened = open_folder(folder);
+  if (opened) utimensat(opened.get(), claim_name(rank).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 bool is_claimed(const std::string& folder, int rank, int folder_fd) {

@@ -6,8 +6,8 @@
 namespace profshim::output {
 
 /// Describes a live process other than this one that records into the folder; "" = there is none.
-std::string recording_into(const std::string& folder);
+std::string recording_into(int folder_fd);
 /// True if a process records the rank into the folder, or has done so.
-bool is_rank_recorded(const std::string& folder, int rank);
+bool is_rank_recorded(int folder_fd, int rank);
 
 }  // namespace profshim::output

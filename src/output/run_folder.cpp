@@ -21,81 +21,38 @@
 #include "profshim/output/manifest.h"
 #include "profshim/trace/writer.h"
 #include "rank_claims.h"
-#include "text_lines.h"
+#include "run_identity.h"
 #include "whole_files.h"
 
 namespace profshim::output {
 namespace {
 
-constexpr const char* kIdentityFile = ".profshim-run";
 constexpr int kMostRunsOfOneName = 1000;
 
-struct Identity {
-  JobIdentity job;
-  std::string run_name;
-  std::int64_t base_time_ns = 0;
-  ProcessIdentity creator;
-  int rank = -1, world_size = -1;  // the creator's, as is `role`
-  std::string role;
-  std::int64_t created_ns = 0;
-};
-
-std::string to_text(const Identity& identity) {
-  return "profshim run\njob " + identity.job.key + "\nlaunch " + identity.job.launch + "\nancestors " +
-         identity.job.ancestors + "\nname " + identity.run_name + "\nbase " + std::to_string(identity.base_time_ns) +
-         "\nmeeting " + identity.job.meeting + "\ncreator " + to_text(identity.creator) + "\nrank " +
-         std::to_string(identity.rank) + "\nworld " + std::to_string(identity.world_size) + "\nrole " + identity.role +
-         "\n";
-}
-
-// Ignores a file whose owner is not root, us or the folder's owner: the file sets our base time.
-bool read_identity(const std::string& folder, Identity& identity) {
-  std::string text;
-  int error = 0;
-  struct stat file {
-  }, owner{};
-  if (!read_small_file(folder + "/" + kIdentityFile, kMostSmallFile, text, error, &file)) return false;
-  if (file.st_uid != geteuid() && file.st_uid != 0) {
-    if (stat(folder.c_str(), &owner) != 0 || owner.st_uid != file.st_uid) return false;
-  }
-  identity.job.key = line_after(text, "\njob ");
-  identity.job.launch = line_after(text, "\nlaunch ");
-  identity.job.ancestors = line_after(text, "\nancestors ");
-  identity.run_name = line_after(text, "\nname ");
-  identity.job.meeting = line_after(text, "\nmeeting ");
-  identity.base_time_ns = leading_number<std::int64_t>(line_after(text, "\nbase "));
-  identity.rank = leading_number<int>(line_after(text, "\nrank "));
-  identity.world_size = leading_number<int>(line_after(text, "\nworld "));
-  identity.role = line_after(text, "\nrole ");
-  identity.created_ns = std::int64_t{file.st_mtim.tv_sec} * 1'000'000'000 + file.st_mtim.tv_nsec;
-  if (!parse_identity(line_after(text, "\ncreator "), identity.creator)) identity.creator = {};
-  return !identity.job.key.empty() && identity.base_time_ns > 0;
-}
-
 /// The file shows that ranks of another launcher have joined, so that they come back when they are restarted.
-std::string joined_file(const Identity& run, const JobIdentity& job) {
+std::string joined_file(const RunIdentity& run, const JobIdentity& job) {
   const std::uint64_t of_run = mixed(mixed(kKeyStart, run.job.key), run.base_time_ns);
   char name[48];
-  std::snprintf(name, sizeof name, "/.joined-%016llx", static_cast<unsigned long long>(mixed(of_run, job.key)));
+  std::snprintf(name, sizeof name, ".joined-%016llx", static_cast<unsigned long long>(mixed(of_run, job.key)));
   return name;
 }
 
-bool is_joined(const std::string& folder, const Identity& run, const JobIdentity& job) {
+bool is_joined(int folder_fd, const RunIdentity& run, const JobIdentity& job) {
   struct stat found {};
-  return run.job.key == job.key || lstat((folder + joined_file(run, job)).c_str(), &found) == 0;
+  return run.job.key == job.key || fstatat(folder_fd, joined_file(run, job).c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /// Ranks that were started apart run at the same time: a launch that has ended, or has this rank, is another one.
-bool meets(const std::string& folder, const Identity& run, const JobIdentity& job, int rank, std::int64_t now_ns) {
+bool meets(int folder_fd, const RunIdentity& run, const JobIdentity& job, int rank, std::int64_t now_ns) {
   if (job.meeting.empty() || run.job.meeting != job.meeting) return false;
-  if (run.rank == rank || is_rank_recorded(folder, rank)) return false;
-  return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || !recording_into(folder).empty();
+  if (run.rank == rank || is_rank_recorded(folder_fd, rank)) return false;
+  return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || !recording_into(folder_fd).empty();
 }
 
-bool join(const std::string& folder, const Identity& run, const JobIdentity& job, int rank, std::int64_t now_ns) {
-  if (is_joined(folder, run, job)) return true;
-  if (!meets(folder, run, job, rank, now_ns)) return false;
-  const Descriptor file(open((folder + joined_file(run, job)).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+bool join(int folder_fd, const RunIdentity& run, const JobIdentity& job, int rank, std::int64_t now_ns) {
+  if (is_joined(folder_fd, run, job)) return true;
+  if (!meets(folder_fd, run, job, rank, now_ns)) return false;
+  const Descriptor file(openat_high(folder_fd, joined_file(run, job).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
   return true;
 }
 
@@ -112,7 +69,7 @@ std::int64_t own_start_ns() {
 
 /// True for the folder of another group of processes of this launch: rollout engines beside trainers, jobs of their own
 /// that one program or script starts. A group that is started again may have another size: its creator has ended.
-bool is_of_other_group(const Identity& run, const Identity& own, std::int64_t now_ns) {
+bool is_of_other_group(const RunIdentity& run, const RunIdentity& own, std::int64_t now_ns) {
   const bool same_size = run.world_size <= 0 || own.world_size <= 0 || run.world_size == own.world_size;
   if (run.role == own.role && same_size) return false;
   return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || own_start_ns() < run.created_ns;
@@ -133,12 +90,12 @@ bool are_of_one_launch(const JobIdentity& a, const JobIdentity& b) {
 }
 
 /// True for the folder of a program that this process has run.
-bool is_of_program_below(const Identity& run) {
+bool is_of_program_below(const RunIdentity& run) {
   return run.world_size <= 1 && has_word(run.job.ancestors, own_process_word());
 }
 
-bool has_windows(const std::string& folder) {
-  const std::vector<Manifest> manifests = read_manifests(folder);
+bool has_windows(int folder_fd) {
+  const std::vector<Manifest> manifests = read_manifests_in(folder_fd);
   return std::any_of(manifests.begin(), manifests.end(),
                      [](const Manifest& one) { return !one.windows.empty() || one.removed_traces > 0; });
 }
@@ -152,72 +109,73 @@ enum class FolderOwner : std::uint8_t {
 
 // With `replace`, takes over another run's folder, unless a live process records into it. `is_our_name`: only this
 // launch has the name.
-FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, bool is_our_name,
+FolderOwner acquire_folder(const std::string& folder, RunIdentity& identity, bool replace, bool is_our_name,
                            std::string& problem) {
-  if (const int error = make_folders(folder); error != 0) {
-    problem = "cannot create " + folder + ": " + error_text(error) + "; set output.folder to a writable folder";
+  std::string link;
+  const Descriptor opened = make_folder(folder, &link);
+  if (!opened) {
+    problem = link.empty()
+                  ? "cannot create " + folder + ": " + error_text(errno) + "; set output.folder to a writable folder"
+                  : link + " is a link of another user: set output.folder to the folder to which it leads";
     return FolderOwner::kFailed;
   }
+  const int fd = opened.get();
   const JobIdentity wanted = identity.job;
   const int rank = identity.rank;
   std::int64_t now_ns = 0;
-  const int error = create_whole(folder, kIdentityFile, to_text(identity), now_ns);
+  const int error = create_whole(fd, kIdentityFile, to_text(identity), now_ns);
   if (error == 0) return FolderOwner::kThisJob;
   if (error != EEXIST) {
     problem = "cannot write into " + folder + ": " + error_text(error) + "; set output.folder to a writable folder";
     return FolderOwner::kFailed;
   }
-  Identity found;
-  const bool is_known = read_identity(folder, found);
+  RunIdentity found;
+  const bool is_known = read_run_identity(fd, found);
   const bool is_below = is_known && is_of_program_below(found);
   const bool is_ours = is_known && (is_our_name || is_below || are_of_one_launch(found.job, wanted));
   // A shell that starts trainers and engines makes each a launch of its own.
   const bool may_meet = is_known && !wanted.meeting.empty() && found.job.meeting == wanted.meeting;
   if ((is_ours || may_meet) && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
-  if (is_known && join(folder, found, wanted, rank, now_ns)) {
+  if (is_known && join(fd, found, wanted, rank, now_ns)) {
     identity = found;
     return FolderOwner::kThisJob;
   }
   // A program that this job has run, or an earlier run, has left manifests at most.
   const bool may_be_unused = is_below || (is_known && !is_ours);
   const bool is_unused =
-      may_be_unused && life_of(found.creator, found.created_ns, now_ns) == Life::kDead && !has_windows(folder);
+      may_be_unused && life_of(found.creator, found.created_ns, now_ns) == Life::kDead && !has_windows(fd);
   // Jobs of their own that one program starts, such as actors of Ray, may all be of one rank. A short one may have
   // ended before this process came here.
   const bool overlaps = life_of(found.creator, found.created_ns, now_ns) == Life::kAlive ||
                         (!replace && own_start_ns() < found.created_ns);
   if (is_ours && overlaps && !is_unused) return FolderOwner::kOtherGroup;
   if (!replace && !is_unused) return FolderOwner::kOtherRun;
-  const std::string owner = recording_into(folder);
+  const std::string owner = recording_into(fd);
   // The live process may be a rank of this job that has just replaced the identity file.
-  if (!owner.empty() && !(read_identity(folder, found) && is_joined(folder, found, wanted))) {
+  if (!owner.empty() && !(read_run_identity(fd, found) && is_joined(fd, found, wanted))) {
     problem = "another run is recording into " + folder + " (" + owner +
               "): set output.overwrite to \"new\", or choose another output.folder or profile.run_name";
     return FolderOwner::kFailed;
   }
-  if (!replace_whole(folder, kIdentityFile, to_text(identity))) {
+  if (!replace_whole(fd, kIdentityFile, to_text(identity))) {
     problem = "cannot write into " + folder + "; set output.folder to a writable folder";
     return FolderOwner::kFailed;
   }
   // Another rank may have replaced the file too: all ranks use its present content.
-  if (read_identity(folder, found) && join(folder, found, wanted, rank, now_ns)) identity = found;
+  if (read_run_identity(fd, found) && join(fd, found, wanted, rank, now_ns)) identity = found;
   return FolderOwner::kThisJob;
 }
 
 }  // namespace
 
 Joining joining(const std::string& folder, const JobIdentity& job, int rank, std::int64_t now_ns) {
-  Identity found;
+  RunIdentity found;
   struct stat file {};
-  if (lstat((folder + "/" + kIdentityFile).c_str(), &file) != 0) return Joining::kNoRun;
-  if (!read_identity(folder, found)) return Joining::kOtherRun;
-  return is_joined(folder, found, job) || meets(folder, found, job, rank, now_ns) ? Joining::kMayJoin
-                                                                                  : Joining::kOtherRun;
-}
-
-std::string launch_of(const std::string& folder) {
-  Identity found;
-  return read_identity(folder, found) ? found.job.launch : "";
+  const Descriptor opened = open_folder(folder);
+  const int fd = opened.get();
+  if (!opened || fstatat(fd, kIdentityFile, &file, AT_SYMLINK_NOFOLLOW) != 0) return Joining::kNoRun;
+  if (!read_run_identity(fd, found)) return Joining::kOtherRun;
+  return is_joined(fd, found, job) || meets(fd, found, job, rank, now_ns) ? Joining::kMayJoin : Joining::kOtherRun;
 }
 
 RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues names, const JobIdentity& job,
@@ -233,7 +191,13 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
   }
   std::string role = names.rank.role.value_or("");
   role = role.substr(0, role.find('\n'));  // the file has lines
-  Identity identity{job, {}, base_time_for(now_ns), own_identity(), names.rank.rank, names.rank.world_size, role};
+  RunIdentity identity{.job = job,
+                       .id = random_text(),
+                       .base_time_ns = base_time_for(now_ns),
+                       .creator = own_identity(),
+                       .rank = names.rank.rank,
+                       .world_size = names.rank.world_size,
+                       .role = role};
   // A name that we made must not keep a launch from being recorded.
   const bool may_be_new = is_our_name || spec.output.overwrite == Overwrite::kNew;
   bool is_open = true;
@@ -246,6 +210,7 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
         run.path = path;
         run.number = n;
         run.run_name = identity.run_name;
+        run.id = identity.id;
         run.base_time_ns = identity.base_time_ns;
         return run;
       case FolderOwner::kFailed:

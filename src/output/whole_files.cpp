@@ -10,16 +10,16 @@
 
 namespace profshim::output {
 
-int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
+int create_whole(int folder_fd, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
-  if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();
+  if (!file.open("", name, folder_fd) || !file.write(text.data(), text.size())) return file.error();
   now_ns = file.written_at_ns();
   return file.publish(AtomicFile::Existing::kKeepExisting) ? 0 : file.error();
 }
 
-bool replace_whole(const std::string& folder, const std::string& name, const std::string& text) {
+bool replace_whole(int folder_fd, const std::string& name, const std::string& text) {
   AtomicFile file;
-  return file.open(folder, name) && file.write(text.data(), text.size()) &&
+  return file.open("", name, folder_fd) && file.write(text.data(), text.size()) &&
          file.publish(AtomicFile::Existing::kReplace);
 }
 

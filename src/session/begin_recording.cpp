@@ -68,6 +68,7 @@ bool prepare(State& s, std::string& why_not) {
     }
     s.folder = run.path;
     s.run_name = run.run_name;
+    s.run_id = run.id;
     s.meeting_file = run.meeting_file;
     run_base_time_ns = run.base_time_ns;
     if (output::claim_rank(s.folder, s.rank.rank, claimed_by)) break;
@@ -91,9 +92,11 @@ bool prepare(State& s, std::string& why_not) {
   }
   recorder::header().base_time_ns = run_base_time_ns;
   const bool is_file = !recorder::path().empty();
-  s.spool_link = s.folder + "/.rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + "-" +
-                 random_text() + ".spool";
-  if (!is_file || symlink(recorder::path().c_str(), s.spool_link.c_str()) != 0) s.spool_link.clear();
+  s.spool_link =
+      ".rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + "-" + random_text() + ".spool";
+  const Descriptor folder = open_folder(s.folder);
+  if (!is_file || !folder || symlinkat(recorder::path().c_str(), folder.get(), s.spool_link.c_str()) != 0)
+    s.spool_link.clear();
   return true;
 }
 

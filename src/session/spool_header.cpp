@@ -7,6 +7,7 @@
 
 #include "profshim/base/command_line.h"
 #include "profshim/base/process_identity.h"
+#include "profshim/base/safe_files.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
 #include "trace/schema.h"
@@ -15,6 +16,7 @@ namespace profshim::session {
 
 void add_spec_metadata(const State& s) {
   recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
+  recorder::add_metadata(schema::ours::kRunId, json_string(s.run_id));
   // PyTorch's profiler, too, omits settings that are off.
   if (s.spec.profile_memory) recorder::add_metadata(schema::top::kProfileMemory, "1");
   namespace recorded = schema::ours::recorded;
@@ -73,14 +75,16 @@ void fill_manifest(State& s) {
   s.manifest.rank = s.rank;
   s.manifest.pid = getpid();
   s.manifest.run_name = s.run_name;
+  s.manifest.run_id = s.run_id;
   s.manifest.role = s.spec.process.role;
   s.manifest.spec_hash = s.spec.hash();
   s.manifest.step_source = source_text(s);
   s.manifest.spool = recorder::path();
   output::Manifest earlier;
-  const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
-  if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name)
-    s.manifest.windows = std::move(earlier.windows);
+  const Descriptor folder = open_folder(s.folder);
+  const std::string name = "manifest-rank" + std::to_string(s.rank.rank) + ".json";
+  if (!output::read_manifest(name, earlier, folder.get()) || earlier.run_id != s.run_id) return;
+  s.manifest.windows = std::move(earlier.windows);
   for (output::ManifestWindow& window : s.manifest.windows) window.is_earlier = true;
   s.manifest.removed_traces = earlier.removed_traces;
 }

@@ -95,7 +95,8 @@ void report_spool_place(State& s) {
 }
 
 void remove_spool(const State& s) {
-  if (!s.spool_link.empty()) unlink(s.spool_link.c_str());
+  if (const Descriptor folder = open_folder(s.folder); folder && !s.spool_link.empty())
+    unlinkat(folder.get(), s.spool_link.c_str(), 0);
   if (!recorder::path().empty()) unlink(recorder::path().c_str());
 }
 

@@ -84,7 +84,8 @@ struct State {
   const Spec spec;
   Rank rank;
   JobIdentity job;
-  std::string folder, run_name, meeting_file, spool_link;
+  std::string folder, run_name, run_id, meeting_file;
+  std::string spool_link;  // a name in `folder`; "" = none
   bool first_selected = false;
   EventCostMeter costs;
 

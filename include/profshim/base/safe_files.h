@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace profshim {
 
@@ -45,13 +46,18 @@ Descriptor open_regular(const std::string& path, struct stat& found, int folder_
 bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::string& text, int& error,
                      struct stat* found = nullptr, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Trusts all parts of the path but the last: if that is a link, it must belong to us, root, or the
-/// owner of its target.
-Descriptor open_folder(const std::string& path);
+/// Opens each level of the path by itself. A link among them must belong to us, root, or the owner of the folder to
+/// which it leads: else errno is ELOOP, and `foreign_link` is the path of the link.
+Descriptor open_folder(const std::string& path, std::string* foreign_link = nullptr);
+/// Also creates missing levels, as mkdir -p.
+Descriptor make_folder(const std::string& path, std::string* foreign_link = nullptr);
 
 /// `below`: "a/b"; "" = the folder itself. Creates missing folders. Links on the way must belong to us or root (else
 /// ELOOP).
 Descriptor open_folder_below(int folder_fd, const std::string& below);
+
+/// Names in a folder, also "." and ".."; empty if it cannot be read.
+std::vector<std::string> names_in(int folder_fd);
 
 /// Returns true if the entry no longer exists.
 bool remove_if_same(int folder_fd, const std::string& name, const struct stat& expected);

@@ -31,7 +31,7 @@ std::vector<std::string> files_of(const ManifestWindow& window);
 struct Manifest {
   Rank rank;
   int pid = 0;
-  std::string run_name, role, state, spec_hash, step_source,
+  std::string run_name, run_id, role, state, spec_hash, step_source,
       spool;  // state: skip, warmup, active, finished, recovered, "recovered in part"
   std::int64_t steps_seen = 0, updated_ns = 0;
   std::int64_t removed_traces = 0;  // by output.num_traces_to_keep and output.keep_bytes
@@ -44,8 +44,10 @@ struct Manifest {
 bool has_last_file(const Manifest& manifest);
 /// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 is used instead of the path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
-/// Returns all manifest-rank*.json; an unreadable one has the state "unreadable: ...".
+/// Returns all manifest-rank*.json but those of an earlier run; an unreadable one has the state "unreadable: ...".
 std::vector<Manifest> read_manifests(const std::string& folder);
+/// Their paths are names in the folder.
+std::vector<Manifest> read_manifests_in(int folder_fd);
 
 std::string manifest_text(const Manifest& manifest);
 /// Paths that leave the folder become "".

@@ -1,5 +1,6 @@
 #include "profshim/base/safe_files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -15,41 +16,81 @@ namespace profshim {
 namespace {
 
 constexpr std::size_t kMostTarget = 4096;
+constexpr int kMostLinks = 40;  // as the kernel
 
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/// Follows a link of ours, of root or, with `followed_by_owner`, of the target's owner. Opens the link before the
-/// checks, so that nobody can replace the link in between.
-Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
-  Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
-  struct stat found {};
-  char target[kMostTarget];
-  if (!link || fstat(link.get(), &found) != 0) return Descriptor();
-  if (S_ISDIR(found.st_mode)) return link;
-  const ssize_t length = S_ISLNK(found.st_mode) ? readlinkat(link.get(), "", target, sizeof target - 1) : -1;
-  if (length <= 0) {
-    errno = ENOTDIR;
-    return Descriptor();
-  }
-  target[length] = 0;
-  if (!is_ours(found.st_uid) && !followed_by_owner) {
-    errno = ELOOP;
-    return Descriptor();
-  }
-  Descriptor opened(openat_high(folder_fd, target, O_PATH | O_DIRECTORY));
-  struct stat leads_to {};
-  if (opened && !is_ours(found.st_uid) && (fstat(opened.get(), &leads_to) != 0 || leads_to.st_uid != found.st_uid)) {
-    errno = ELOOP;
-    return Descriptor();
-  }
-  return opened;
-}
+/// Opens a folder through a descriptor of each level above it, so that nobody can replace a level between check and
+/// use.
+class Walk {
+ public:
+  enum class Links : std::uint8_t { kOursOrRoots, kOrOfTheirTargetsOwner };
+  Walk(Links links, bool creates, std::string* foreign_link)
+      : links_(links), creates_(creates), foreign_link_(foreign_link) {}
 
-Descriptor open_one(int folder_fd, const std::string& name) {
-  Descriptor opened(openat_high(folder_fd, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  if (opened || (errno != ELOOP && errno != ENOTDIR)) return opened;
-  return open_target(folder_fd, name, false);
-}
+  /// A relative path starts at `folder_fd`. `shown` is the path of that folder.
+  Descriptor down(int folder_fd, const std::string& path, std::string shown) {
+    const bool is_absolute = path.starts_with('/');
+    Descriptor here(openat_high(is_absolute ? AT_FDCWD : folder_fd, is_absolute ? "/" : ".", O_PATH | O_DIRECTORY));
+    if (is_absolute) shown = "";
+    for (std::size_t from = 0; here && from < path.size();) {
+      const std::size_t slash = std::min(path.find('/', from), path.size());
+      const std::string part = path.substr(from, slash - from);
+      from = slash + 1;
+      if (part.empty() || part == ".") continue;
+      here = open_level(here.get(), part, shown);
+      shown += shown.empty() && !is_absolute ? part : "/" + part;
+    }
+    return here;
+  }
+
+ private:
+  Descriptor open_level(int folder_fd, const std::string& name, const std::string& above) {
+    // O_DIRECTORY makes autofs mount the folder.
+    constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+    Descriptor opened(openat_high(folder_fd, name.c_str(), kFlags));
+    if (!opened && errno == ENOENT && creates_) {
+      if (mkdirat(folder_fd, name.c_str(), 0777) != 0 && errno != EEXIST) return opened;
+      opened = Descriptor(openat_high(folder_fd, name.c_str(), kFlags));
+    }
+    if (opened || (errno != ELOOP && errno != ENOTDIR)) return opened;
+    return follow(folder_fd, name, above);
+  }
+
+  /// Opens the link before the checks, so that nobody can replace it in between.
+  Descriptor follow(int folder_fd, const std::string& name, const std::string& above) {
+    Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
+    struct stat found {};
+    char target[kMostTarget];
+    if (!link || fstat(link.get(), &found) != 0) return Descriptor();
+    if (S_ISDIR(found.st_mode)) return link;
+    const ssize_t length = S_ISLNK(found.st_mode) ? readlinkat(link.get(), "", target, sizeof target - 1) : -1;
+    if (length <= 0 || ++followed_ > kMostLinks) {
+      errno = length <= 0 ? ENOTDIR : ELOOP;
+      return Descriptor();
+    }
+    target[length] = 0;
+    if (!is_ours(found.st_uid) && links_ == Links::kOursOrRoots) return refuse(above, name);
+    const bool creates = std::exchange(creates_, false);
+    Descriptor opened = down(folder_fd, target, above);
+    creates_ = creates;
+    struct stat leads_to {};
+    if (!opened || is_ours(found.st_uid)) return opened;
+    const bool is_of_owner = fstat(opened.get(), &leads_to) == 0 && leads_to.st_uid == found.st_uid;
+    return is_of_owner ? std::move(opened) : refuse(above, name);
+  }
+
+  Descriptor refuse(const std::string& above, const std::string& name) const {
+    if (foreign_link_ != nullptr) *foreign_link_ = above.empty() ? "/" + name : above + "/" + name;
+    errno = ELOOP;
+    return Descriptor();
+  }
+
+  const Links links_;
+  bool creates_;
+  std::string* const foreign_link_;
+  int followed_ = 0;
+};
 
 }  // namespace
 
@@ -120,39 +161,33 @@ bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::str
   return error == 0;
 }
 
-Descriptor open_folder(const std::string& path) {
-  std::string folder = path;
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  const std::size_t slash = folder.rfind('/');
-  if (slash == std::string::npos || folder == "/") return Descriptor(open_high(folder.c_str(), O_PATH | O_DIRECTORY));
-  const Descriptor above(open_high(folder.substr(0, slash + 1).c_str(), O_PATH | O_DIRECTORY));
-  if (!above) return Descriptor();
-  const std::string name = folder.substr(slash + 1);
-  if (name == "." || name == "..") return Descriptor(openat_high(above.get(), name.c_str(), O_PATH | O_DIRECTORY));
-  return open_target(above.get(), name, true);
+Descriptor open_folder(const std::string& path, std::string* foreign_link) {
+  return Walk(Walk::Links::kOrOfTheirTargetsOwner, false, foreign_link).down(AT_FDCWD, path, "");
+}
+
+Descriptor make_folder(const std::string& path, std::string* foreign_link) {
+  return Walk(Walk::Links::kOrOfTheirTargetsOwner, true, foreign_link).down(AT_FDCWD, path, "");
 }
 
 Descriptor open_folder_below(int folder_fd, const std::string& below) {
-  Descriptor here(openat_high(folder_fd, ".", O_PATH | O_DIRECTORY));
-  for (std::size_t from = 0; here && from < below.size();) {
-    const std::size_t slash = std::min(below.find('/', from), below.size());
-    const std::string part = below.substr(from, slash - from);
-    from = slash + 1;
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      errno = EINVAL;
-      return Descriptor();
-    }
-    if (mkdirat(here.get(), part.c_str(), 0777) != 0 && errno != EEXIST) {
-      const int error = errno;
-      Descriptor there = open_one(here.get(), part);  // the folder may exist on a read-only file system
-      if (!there) errno = error;
-      here = std::move(there);
-      continue;
-    }
-    here = open_one(here.get(), part);
+  if (below.starts_with('/') || ("/" + below + "/").find("/../") != std::string::npos) {
+    errno = EINVAL;
+    return Descriptor();
   }
-  return here;
+  return Walk(Walk::Links::kOursOrRoots, true, nullptr).down(folder_fd, below, "");
+}
+
+std::vector<std::string> names_in(int folder_fd) {
+  std::vector<std::string> names;
+  const int fd = openat_high(folder_fd, ".", O_RDONLY | O_DIRECTORY);
+  DIR* const directory = fd < 0 ? nullptr : fdopendir(fd);
+  if (directory == nullptr) {
+    if (fd >= 0) close(fd);
+    return names;
+  }
+  while (const dirent* const entry = readdir(directory)) names.emplace_back(entry->d_name);
+  closedir(directory);
+  return names;
 }
 
 bool remove_if_same(int folder_fd, const std::string& name, const struct stat& expected) {

@@ -13,6 +13,7 @@
 
 #include "profshim/base/files.h"
 #include "profshim/base/log_folder.h"
+#include "profshim/base/safe_files.h"
 #include "profshim/base/threads/signal_guard.h"
 
 namespace profshim::log {
@@ -33,7 +34,9 @@ char file_path[4096];
 constinit std::mutex folder_mutex;
 constinit std::size_t waiting_bytes = 0;
 char waiting[4096];
-char folder_path[4096];  // profshim-rankN.log; "" = no run folder yet
+char folder_path[4096];  // "" = no run folder yet
+char folder_log[48];     // profshim-rankN.log
+struct stat folder_found;
 
 // False if the job closed descriptor 2 and reused it, perhaps for a data file.
 bool stderr_is_still_stderr() {
@@ -42,9 +45,14 @@ bool stderr_is_still_stderr() {
   return fstat(STDERR_FILENO, &s) == 0 && s.st_dev == stderr_at_start.device && s.st_ino == stderr_at_start.inode;
 }
 
-// Refuses links, pipes and devices, which other users may have put into the folder.
-bool append(const char* path, const char* text, std::size_t size) {
-  const int fd = open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
+// Refuses links, pipes and devices, which other users may have put into the folder, and another folder that they have
+// put into its place.
+bool append(const char* text, std::size_t size) {
+  const Descriptor folder(open_high(folder_path, O_PATH | O_DIRECTORY));
+  struct stat now {};
+  if (!folder || fstat(folder.get(), &now) != 0) return false;
+  if (now.st_dev != folder_found.st_dev || now.st_ino != folder_found.st_ino) return false;
+  const int fd = openat_high(folder.get(), folder_log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (fd < 0) return false;
   struct stat s;
   const bool written = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && write(fd, text, size) == static_cast<ssize_t>(size);
@@ -56,7 +64,7 @@ void write_into_folder(const char* text, std::size_t size) {
   const std::unique_lock lock(folder_mutex, std::try_to_lock);
   if (!lock) return;
   if (folder_path[0] != 0) {
-    append(folder_path, text, size);
+    append(text, size);
   } else if (size <= sizeof waiting - waiting_bytes) {
     std::memcpy(waiting + waiting_bytes, text, size);
     waiting_bytes += size;
@@ -97,11 +105,13 @@ void write_line(const char* text, std::size_t size) {
 }  // namespace
 
 void set_run_folder(const std::string& folder, int rank) {
-  const std::string path = folder + "/profshim-rank" + std::to_string(rank) + ".log";
-  if (path.size() >= sizeof folder_path) return;
+  const Descriptor opened = open_folder(folder);
+  if (!opened || folder.size() >= sizeof folder_path) return;
   const std::lock_guard lock(folder_mutex);
-  std::memcpy(folder_path, path.c_str(), path.size() + 1);
-  if (waiting_bytes > 0) append(folder_path, waiting, waiting_bytes);
+  if (fstat(opened.get(), &folder_found) != 0) return;
+  std::memcpy(folder_path, folder.c_str(), folder.size() + 1);
+  std::snprintf(folder_log, sizeof folder_log, "profshim-rank%d.log", rank);
+  if (waiting_bytes > 0) append(waiting, waiting_bytes);
   waiting_bytes = 0;
 }
 

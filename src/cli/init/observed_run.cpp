@@ -238,7 +238,7 @@ ObservedRun observe(const std::vector<std::string>& words, const std::string& fo
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     std::vector<RecoverNote> notes;
-    recover_folder(entry.path(), true, notes);
+    recover_quietly(entry.path(), 0, notes);
     if (output::launch_of(entry.path()).starts_with("ray-")) run.launcher = "Ray";
   }
   run.traces = traces_below(folder, unread);

@@ -63,7 +63,7 @@ void finish_all(const SpecSources& sources, std::int64_t began_ns) {
   const Spec spec = load_spec(settled).spec;
   for (const std::string& folder : folders_of_run(spec)) {
     std::vector<RecoverNote> notes;
-    recover_folder(folder, true, notes);
+    recover_quietly(folder, began_ns, notes);
     for (const RecoverNote& note : notes) {
       if (note.running && among_ranks) continue;
       std::fprintf(stderr, "profshim: %s\n", printable(note.text).c_str());

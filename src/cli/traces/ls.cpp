@@ -279,6 +279,46 @@ void print_runs(const std::vector<Run>& runs) {
   }
 }
 
+/// Returns the folders in memory where this user's ranks keep their events.
+std::set<std::string> spool_folders(const std::vector<Run>& runs) {
+  std::set<std::string> folders = {"/dev/shm"};
+  for (const Run& run : runs) {
+    for (const Manifest& m : run.manifests) {
+      if (m.spool.starts_with('/')) folders.insert(m.spool.substr(0, m.spool.rfind('/')));
+    }
+  }
+  return folders;
+}
+
+/// "profshim recover --into NEW_FOLDER FILE... (heat-4711, 18.5 MiB; its folder /out is gone)"
+std::string recover_command(const std::vector<output::LeftSpool>& run) {
+  std::uint64_t bytes = 0;
+  std::string command = "profshim recover --into NEW_FOLDER";
+  for (const output::LeftSpool& spool : run) {
+    bytes += spool.bytes;
+    command += " " + spool.path;
+  }
+  std::error_code error;
+  const char* const why = fs::exists(run.front().folder, error) ? " holds another run" : " is gone";
+  return command + "  (" + run.front().run_name + ", " + format_size(bytes) + "; its folder " + run.front().folder +
+         why + ")";
+}
+
+/// Names runs that were killed and have no folder anymore, of whatever folder: no manifest tells of them.
+void print_left_runs(std::FILE* to, const std::vector<Run>& runs) {
+  constexpr std::size_t kMostSpools = 4096;
+  for (const std::string& folder : spool_folders(runs)) {
+    std::map<std::pair<std::string, std::string>, std::vector<output::LeftSpool>> left;  // by run id and folder
+    for (output::LeftSpool& spool : output::spools_without_run(folder, kMostSpools))
+      left[{spool.run_id, spool.folder}].push_back(std::move(spool));
+    if (left.empty()) continue;
+    std::fprintf(to, "%s in %s:%s", plural(left.size(), "unrecovered run").c_str(), printable(folder).c_str(),
+                 left.size() == 1 ? " " : "\n");
+    for (const auto& [key, run] : left)
+      std::fprintf(to, "%s%s\n", left.size() == 1 ? "" : "  ", printable(recover_command(run)).c_str());
+  }
+}
+
 Run read_run(const std::string& folder) {
   Run run{folder, output::read_manifests(folder), {}};
   std::sort(run.manifests.begin(), run.manifests.end(),
@@ -323,6 +363,7 @@ int run(int argc, char** argv) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     std::fprintf(stderr, "profshim: %s: no such folder\n", printable(folder).c_str());
+    print_left_runs(stderr, {});
     return kFailure;
   }
   if (fs::directory_iterator(folder, error); error) {
@@ -333,6 +374,7 @@ int run(int argc, char** argv) {
   if (runs.empty()) {
     std::fprintf(stderr, "profshim: %s: contains no manifest-rank*.json; name the folder of a run (output.folder)\n",
                  printable(folder).c_str());
+    print_left_runs(stderr, {});
     return kFailure;
   }
   const bool is_run = runs.front().folder == folder;
@@ -343,6 +385,7 @@ int run(int argc, char** argv) {
   } else {
     print_runs(runs);
   }
+  if (!json) print_left_runs(stdout, runs);
   const bool any = std::any_of(runs.begin(), runs.end(), [](const Run& run) { return !run.flags.empty(); });
   return any ? kProblemsFound : kSuccess;
 }

@@ -29,8 +29,17 @@ namespace fs = std::filesystem;
 using output::OpenFolder;
 using output::RecoverOutcome;
 
-output::RecoverOptions options_of_tool() {
+/// Settings of one run of the command.
+struct Wishes {
+  std::string into;  // --into, absolute; "" = the folders that the spools name
+  bool quiet = false;
+  std::int64_t began_since_ns = 0;
+};
+
+output::RecoverOptions options_of_tool(const Wishes& wishes) {
   output::RecoverOptions options;
+  options.into = wishes.into;
+  options.began_since_ns = wishes.began_since_ns;
   options.gzip_threads = static_cast<int>(std::min(4u, std::thread::hardware_concurrency()));
   return options;
 }
@@ -46,11 +55,11 @@ std::string remark(RecoverOutcome outcome, bool quiet) {
   return {};
 }
 
-RecoverOutcome recover_one(const OpenFolder& folder, const std::string& name, bool quiet,
+RecoverOutcome recover_one(const OpenFolder& folder, const std::string& name, const Wishes& wishes,
                            std::vector<RecoverNote>& notes) {
-  const RecoverOutcome outcome = output::recover_entry(folder, name, options_of_tool(), notes);
+  const RecoverOutcome outcome = output::recover_entry(folder, name, options_of_tool(wishes), notes);
   const std::string entry = folder.path + "/" + name;
-  if (const std::string message = remark(outcome, quiet); !message.empty()) {
+  if (const std::string message = remark(outcome, wishes.quiet); !message.empty()) {
     notes.push_back({entry, -1, -1, "", entry + ": " + message});
   }
   return outcome;
@@ -61,10 +70,15 @@ int refuse(const std::string& path, const std::string& why, std::vector<RecoverN
   return kFailure;
 }
 
-int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
+int recover_file(const std::string& path, const Wishes& wishes, std::vector<RecoverNote>& notes) {
   struct stat file {};
   if (lstat(path.c_str(), &file) != 0) return refuse(path, error_text(errno), notes);
-  const std::string whole = absolute_path(path);
+  std::string whole = absolute_path(path);
+  if (S_ISLNK(file.st_mode) && !wishes.into.empty()) {
+    std::error_code error;
+    whole = fs::read_symlink(whole, error).string();
+    if (error || lstat(whole.c_str(), &file) != 0) return refuse(path, "its spool does not exist on this host", notes);
+  }
   if (S_ISLNK(file.st_mode)) {
     // `path` is a link in a run folder: traces go to that folder, even if the folder was moved.
     const std::size_t slash = whole.rfind('/');
@@ -73,13 +87,14 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
     const ActAsOwner owner(folder.found);
     if (!owner.ok())
       return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);
-    return is_done(recover_one(folder, whole.substr(slash + 1), quiet, notes)) ? kSuccess : kProblemsFound;
+    return is_done(recover_one(folder, whole.substr(slash + 1), wishes, notes)) ? kSuccess : kProblemsFound;
   }
   const ActAsOwner owner(file);
   if (!owner.ok())
     return refuse(path, "root cannot act as the owner of the file; run profshim recover as that user", notes);
-  const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(), notes);
-  if (const std::string message = remark(outcome, quiet && outcome != RecoverOutcome::kElsewhere); !message.empty()) {
+  const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(wishes), notes);
+  if (const std::string message = remark(outcome, wishes.quiet && outcome != RecoverOutcome::kElsewhere);
+      !message.empty()) {
     notes.push_back({path, -1, -1, "", path + ": " + message});
   }
   return is_done(outcome) ? kSuccess : kProblemsFound;
@@ -102,12 +117,33 @@ std::vector<std::string> folders_with_spools(const std::string& path) {
   return folders;
 }
 
-int recover_path(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
+int recover_below(const std::string& path, const Wishes& wishes, std::vector<RecoverNote>& notes) {
+  const OpenFolder folder = output::open_run_folder(path);
+  if (!folder.fd) return refuse(path, error_text(errno), notes);
+  const std::vector<std::string> entries = output::spool_entries(folder);
+  if (entries.empty() && !wishes.quiet)
+    notes.push_back({path, -1, -1, "", path + ": nothing to recover: no profshim buffer files (spools)"});
+  int status = kSuccess;
+  if (!wishes.into.empty()) {
+    for (const std::string& entry : entries)
+      status = std::max(status, recover_file(folder.path + "/" + entry, wishes, notes));
+    return status;
+  }
+  const ActAsOwner owner(folder.found);
+  if (!owner.ok())
+    return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);
+  for (const std::string& entry : entries) {
+    if (!is_done(recover_one(folder, entry, wishes, notes))) status = kProblemsFound;
+  }
+  return status;
+}
+
+int recover_path(const std::string& path, const Wishes& wishes, std::vector<RecoverNote>& notes) {
   struct stat s {};
-  if (stat(path.c_str(), &s) != 0 || !S_ISDIR(s.st_mode)) return recover_file(path, quiet, notes);
+  if (stat(path.c_str(), &s) != 0 || !S_ISDIR(s.st_mode)) return recover_file(path, wishes, notes);
   int status = kSuccess;
   for (const std::string& folder : folders_with_spools(absolute_path(path)))
-    status = std::max(status, recover_folder(folder, quiet, notes));
+    status = std::max(status, recover_below(folder, wishes, notes));
   return status;
 }
 
@@ -123,7 +159,8 @@ void print_json(const std::vector<RecoverNote>& notes) {
 
 struct RecoverOptions {
   std::vector<std::string> paths;
-  bool quiet = false, json = false;
+  Wishes wishes;
+  bool json = false;
 };
 
 int recover(int argc, char** argv) {
@@ -131,16 +168,21 @@ int recover(int argc, char** argv) {
   Arguments arguments("recover",
                       "Writes the traces of a job that was killed, from the buffer files (spools) that profshim left.");
   arguments.add("FOLDER", options.paths, "Run folders, folders around them, or buffer files (spools)").required();
-  arguments.add("--quiet", options.quiet, "Print only recovered traces and failures");
+  arguments
+      .add("--into", options.wishes.into,
+           "Write the traces into this new folder: for a run whose own folder is gone, or holds another run")
+      .shown_as("NEW_FOLDER");
+  arguments.add("--quiet", options.wishes.quiet, "Print only recovered traces and failures");
   arguments.add("--json", options.json, "Print JSON: a list of recovered traces and failures");
   arguments.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +
                    "\nA problem is a buffer file (spool) that could not be recovered.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
+  if (!options.wishes.into.empty()) options.wishes.into = absolute_path(options.wishes.into);
   std::vector<RecoverNote> all;
   for (const std::string& path : options.paths) {
     std::vector<RecoverNote> notes;
-    status = std::max(status, recover_path(path, options.quiet, notes));
+    status = std::max(status, recover_path(path, options.wishes, notes));
     if (!options.json) {
       for (const RecoverNote& note : notes) std::printf("%s\n", printable(note.text).c_str());
     }
@@ -152,20 +194,9 @@ int recover(int argc, char** argv) {
 
 }  // namespace
 
-int recover_folder(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
-  const OpenFolder folder = output::open_run_folder(path);
-  if (!folder.fd) return refuse(path, error_text(errno), notes);
-  const ActAsOwner owner(folder.found);
-  if (!owner.ok())
-    return refuse(path, "root cannot act as the owner of the folder; run profshim recover as that user", notes);
-  int status = kSuccess;
-  const std::vector<std::string> entries = output::spool_entries(folder);
-  for (const std::string& entry : entries) {
-    if (!is_done(recover_one(folder, entry, quiet, notes))) status = kProblemsFound;
-  }
-  if (entries.empty() && !quiet)
-    notes.push_back({path, -1, -1, "", path + ": nothing to recover: no profshim buffer files (spools)"});
-  return status;
+void recover_quietly(const std::string& folder, std::int64_t began_since_ns, std::vector<RecoverNote>& notes) {
+  recover_below(folder, {.into = "", .quiet = true, .began_since_ns = began_since_ns}, notes);
+  std::erase_if(notes, [](const RecoverNote& note) { return note.is_of_other_run; });
 }
 
 extern const Command kRecover;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace profshim::cli {
 
 using output::RecoverNote;
 
-/// With `quiet`, notes only recovered traces and failures. Returns an exit status.
-int recover_folder(const std::string& folder, bool quiet, std::vector<RecoverNote>& notes);
+/// Recovers spools of processes that began at `began_since_ns` or later. Notes recovered traces, failures and processes
+/// that are still running.
+void recover_quietly(const std::string& folder, std::int64_t began_since_ns, std::vector<RecoverNote>& notes);
 
 }  // namespace profshim::cli

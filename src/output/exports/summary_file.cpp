@@ -1,7 +1,5 @@
 #include "summary_file.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <charconv>
 #include <deque>
@@ -62,9 +60,8 @@ int add_to_summary(const std::string& folder, int folder_fd, int rank, const std
   const std::string name = "summary-rank" + std::to_string(rank) + ".json";
   std::string old;
   int error = 0;
-  const bool by_fd = folder_fd >= 0;
-  read_small_file(by_fd ? name : folder + "/" + name, 2 * kMostBytes, old, error, nullptr,
-                  by_fd ? folder_fd : AT_FDCWD);
+  const Descriptor opened(folder_fd < 0 ? open_folder(folder).release() : -1);
+  read_small_file(name, 2 * kMostBytes, old, error, nullptr, folder_fd < 0 ? opened.get() : folder_fd);
   SummaryText summary(old);
   const std::string start = JsonWriter(JsonWriter::Layout::kCompact).open_object().key("file").bytes(file).text();
   std::erase_if(summary.windows, [&](const std::string& window) { return window.starts_with(start + ","); });

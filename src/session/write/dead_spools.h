@@ -1,4 +1,5 @@
-// Makes traces from spools that killed jobs left in memory, if their run folder exists, and removes the spools.
+// Makes traces from spools that killed jobs left in memory, if their run folders still hold their runs, and removes the
+// spools. Says so only about the run of this process.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,17 @@ class DeadSpools {
  private:
   bool must_stop() const;
   output::RecoverOptions options();
+  bool recover(const std::string& name);
   void log_recovered_traces();
 
   State& s_;
+  std::string folder_;
   std::vector<std::string> names_;
   std::size_t next_ = 0;
+  bool is_over_ = false;
   std::uint64_t most_bytes_ = 0;
   std::int64_t until_ns_ = 0;
-  std::size_t traces_ = 0;
+  std::size_t traces_ = 0;  // of this run
   std::string first_trace_;
 };
 

@@ -9,61 +9,15 @@
 #include <fstream>
 
 #include "e2e/support/built_programs.h"
+#include "e2e/support/machine/killed_jobs.h"
 #include "e2e/support/machine/own_shared_memory.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
-#include "profshim/base/clock.h"
-#include "profshim/output/manifest.h"
 
 namespace profshim::e2e {
 namespace {
-
-std::vector<std::string> spools() {
-  std::vector<std::string> found;
-  for (const std::string& file : files_below("/dev/shm")) {
-    if (file.ends_with(".spool")) found.push_back("/dev/shm/" + file);
-  }
-  return found;
-}
-
-bool comes_true(const std::function<bool()>& condition) {
-  const std::int64_t until_ns = monotonic_ns() + 30'000'000'000;
-  while (!condition()) {
-    if (monotonic_ns() > until_ns) return false;
-    usleep(2000);
-  }
-  return true;
-}
-
-/// The first manifest is older than the window.
-bool records(const std::string& folder) {
-  for (const std::string& file : files_below(folder)) {
-    if (file.starts_with("manifest-") && json_member(text_of_file(folder + "/" + file), "state") == "active")
-      return true;
-  }
-  return false;
-}
-
-Job endless(const ScratchFolder& scratch, const std::string& folder, const std::string& spec) {
-  Job job{
-      .command = {built("tests/apps_ending/" + to_string(installed_mpis().back()) + "/ending"), "forever", "1", "500"}};
-  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write(folder + ".toml", spec));
-  return job;
-}
-
-/// Kills the job once `condition` holds. Fails the test after 30 s.
-bool run_until(Job job, const std::function<bool()>& condition) {
-  bool held = false;
-  job.while_running = [&](int pid) {
-    held = comes_true(condition);
-    kill(pid, SIGKILL);
-  };
-  const Outcome outcome = run(job);
-  EXPECT_TRUE(held) << outcome.err;
-  return held && outcome.ending() == "signal 9";
-}
 
 class Alive : public testing::Test {
  protected:
@@ -98,39 +52,7 @@ TEST_F(Alive, NextJobRemovesTheSpoolsOfKilledJobs) {
       EXPECT_FALSE(file.starts_with(".claim-")) << file << " belongs to a dead process";
     }
   }
-  for (const std::string& left : spools()) unlink(left.c_str());
-}
-
-TEST_F(Alive, ASpoolWhoseFolderIsGoneIsRemoved) {
-  ASSERT_TRUE(kill_while_recording("gone"));
-  std::filesystem::remove_all(folder("gone"));
-  const std::vector<std::string> left = spools();
-  ASSERT_EQ(left.size(), 1u);
-
-  run_until(endless(scratch_, "next", record_all_spec(folder("next"))),
-            [&] { return access(left[0].c_str(), F_OK) != 0; });
-
-  for (const std::string& spool : spools()) unlink(spool.c_str());
-}
-
-// A new file may be a spool without a header yet.
-TEST_F(Alive, OldFileThatIsNoSpoolIsNamedAndANewOneIsNot) {
-  const std::string name = "/dev/shm/profshim-" + std::to_string(getuid()) + "-rank1-1-";
-  const std::string old_one = name + "0123456789abcdef.spool", new_one = name + "fedcba9876543210.spool";
-  for (const std::string& path : {old_one, new_one}) {
-    std::ofstream(path) << std::string(65536, '\0');
-    chmod(path.c_str(), 0600);
-  }
-  const timespec long_ago[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
-  ASSERT_EQ(utimensat(AT_FDCWD, old_one.c_str(), long_ago, 0), 0);
-  Job job = endless(scratch_, "run", record_all_spec(folder("run")));
-  job.environment.emplace_back("PROFSHIM_SET", "profile.log=" + folder("log"));
-
-  run_until(job, [&] { return text_of_file(folder("log")).find(old_one) != std::string::npos; });
-
-  EXPECT_EQ(text_of_file(folder("log")).find(new_one), std::string::npos);
-  EXPECT_EQ(access(old_one.c_str(), F_OK), 0);
-  EXPECT_EQ(access(new_one.c_str(), F_OK), 0);
+  remove_spools();
 }
 
 TEST_F(Alive, JobAfterItsLastWindowHoldsNoSpool) {
@@ -174,7 +96,7 @@ TEST_F(Alive, RecoverLeavesAJobOfAnotherPidNamespaceAlone) {
 
   EXPECT_NE(said.find("a moment ago"), std::string::npos) << said;
   EXPECT_TRUE(read_folder(folder("run")).empty());
-  for (const std::string& left : spools()) unlink(left.c_str());
+  remove_spools();
 }
 
 // A job under another host name may run on this machine.
@@ -207,7 +129,7 @@ TEST_F(Alive, AJobWithoutProcIsRecordedAndRespected) {
   const std::string said = recover_meanwhile(job, folder("run"));
 
   EXPECT_NE(said.find("a moment ago"), std::string::npos) << said;
-  for (const std::string& left : spools()) unlink(left.c_str());
+  remove_spools();
 }
 
 TEST_F(Alive, ARestartedRankTakesOverTheClaimOfItsDeadPredecessor) {
@@ -224,7 +146,7 @@ TEST_F(Alive, ARestartedRankTakesOverTheClaimOfItsDeadPredecessor) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_NE(outcome.err.find("process 4711 on node9, which recorded this rank, has ended"), std::string::npos)
       << outcome.err;
-  for (const std::string& left : spools()) unlink(left.c_str());
+  remove_spools();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "e2e/support/built_programs.h"
+#include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "output/exports/summary_file.h"
@@ -20,6 +23,7 @@
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
+#include "profshim/output/once_per_job.h"
 #include "profshim/output/recover.h"
 #include "profshim/spool/format.h"
 
@@ -303,8 +307,85 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   }
 }
 
+/// Exchanges two entries again and again: between check and use, a folder becomes a link.
+Attack exchange(const std::string& a, const std::string& b) {
+  return Attack([&](unsigned) { syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), 2 /* EXCHANGE */); });
+}
+
+class HostileParent : public HostileFolder {
+ protected:
+  void SetUp() override {
+    HostileFolder::SetUp();
+    if (IsSkipped()) return;
+    for (const std::string& path : {above_, above_ + "/more"}) {
+      fs::create_directory(path);
+      ASSERT_EQ(chown(path.c_str(), kAttacker, kAttacker), 0);
+      ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+    }
+    fs::create_symlink(private_, link_);
+    ASSERT_EQ(lchown(link_.c_str(), kAttacker, kAttacker), 0);
+  }
+
+  const std::string above_ = scratch_ / "run/above", link_ = scratch_ / "run/link";
+};
+
+TEST_P(HostileParent, AFolderAboveReplacedByALinkIsHarmless) {
+  int ended = -1, rounds = 0;
+  {
+    const Attack attack = exchange(above_, link_);
+    ended = as_victim([this] {
+      const std::string folder = above_ + "/more/run";
+      for (int i = 0; i < kAttempts; ++i) {
+        std::string owner;
+        output::open_run(Spec{}, folder, {}, {.key = "job", .readable = "job"}, kNow);
+        output::open_run(Spec{}, above_ + "/{run_name}", {}, {.key = "job", .readable = "j", .meeting = "m"}, kNow);
+        output::claim_rank(folder, 0, owner);
+        output::touch_claim(folder, 0);
+        output::write_manifest(folder, {});
+        output::claim_job_line(above_, "disk", kNow);
+        output::said_first(above_, "steps", kNow, "said");
+        output::add_to_summary(above_, -1, 0, "step0/rank0.0.pt.trace.json", "\"window\":0");
+        AtomicFile file;
+        if (file.open(above_, "step1/rank0." + std::to_string(i) + ".json"))
+          file.publish(AtomicFile::Existing::kKeepExisting);
+        output::remove_job_lines(above_, kNow);
+        output::release_claim(folder, 0);
+      }
+      return 0;
+    });
+    rounds = attack.rounds();
+  }
+
+  EXPECT_EQ(ended, 0);
+  EXPECT_GE(rounds, kAttempts) << "too few attacks were made";
+}
+
+TEST_P(HostileParent, AJobBelowItHarmsNobody) {
+  const Attack attack = exchange(above_, link_);
+  for (int i = 0; i < 10; ++i) {
+    Job job{.command = {built("tests/apps_ending/" + to_string(installed_mpis().back()) + "/ending"), "return", "1"}};
+    job.environment.emplace_back("PROFSHIM_FOLDER", above_);
+    job.environment.emplace_back("PROFSHIM_SET", "steps.source=none output.overwrite=true");
+    job.before_exec = [] { become(kVictim); };
+
+    EXPECT_EQ(run(job).ending(), "exit 0");
+  }
+}
+
+TEST_P(HostileParent, ALinkOfAnotherUserIsNamed) {
+  Job job{.command = {built("tests/apps_ending/" + to_string(installed_mpis().back()) + "/ending"), "return", "1"}};
+  job.environment.emplace_back("PROFSHIM_FOLDER", link_ + "/run");
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0");
+  EXPECT_NE(outcome.err.find(link_ + " is a link of another user"), std::string::npos) << outcome.err;
+}
+
 // Without the sticky bit other users may also remove the victim's files.
 INSTANTIATE_TEST_SUITE_P(Modes, HostileFolder, testing::Values(mode_t{01777}, mode_t{0777}),
+                         [](const auto& mode) { return std::string(mode.param == 0777 ? "Open" : "Sticky"); });
+INSTANTIATE_TEST_SUITE_P(Modes, HostileParent, testing::Values(mode_t{01777}, mode_t{0777}),
                          [](const auto& mode) { return std::string(mode.param == 0777 ? "Open" : "Sticky"); });
 
 }  // namespace

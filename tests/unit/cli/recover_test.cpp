@@ -147,6 +147,22 @@ TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+// The job that recovers may be killed, too.
+TEST_F(RecoverTest, ARecoveryThatWasKilledIsContinued) {
+  alive_at(realtime_ns());
+  window(100, 1);
+  window(300, 3);
+  fs::create_directory(run_ + "/manifest-rank0.json");  // in its way: as if the recovery was killed before it
+  ASSERT_EQ(recover("run").status, 1);
+  ASSERT_EQ(traces().size(), 2u);
+  fs::remove(run_ + "/manifest-rank0.json");
+
+  EXPECT_EQ(recover("run").status, 0);
+
+  EXPECT_EQ(traces(), (Names{"step1/rank0.1.pt.trace.json", "step3/rank0.3.pt.trace.json"}));
+  EXPECT_TRUE(nothing_is_left());
+}
+
 TEST_F(RecoverTest, ByTheSpoolLeavesNoLink) {
   alive_at(realtime_ns());
   window(100);

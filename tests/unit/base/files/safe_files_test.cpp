@@ -83,6 +83,87 @@ TEST(OpenFolderBelow, RefusesALinkOfAnotherUser) {
   EXPECT_FALSE(open_folder(folder.path() + "/link")) << "as the folder itself";
 }
 
+constexpr uid_t kOther = 65534;
+
+TEST(OpenFolder, ALinkAboveItIsCheckedLikeItself) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const test::TemporaryFolder folder;
+  const std::string link = folder.path() + "/link";
+  fs::create_directories(folder.path() + "/real/a/b");
+  fs::create_symlink("real", link);
+  EXPECT_TRUE(open_folder(link + "/a/b")) << "a link of ours is followed";
+  ASSERT_EQ(lchown(link.c_str(), kOther, kOther), 0);
+  std::string refused;
+
+  EXPECT_FALSE(open_folder(link + "/a/b", &refused));
+
+  EXPECT_EQ(errno, ELOOP);
+  EXPECT_EQ(refused, link);
+  EXPECT_FALSE(make_folder(link + "/a/c"));
+  EXPECT_FALSE(fs::exists(folder.path() + "/real/a/c"));
+}
+
+TEST(OpenFolder, ALinkOfTheOwnerOfItsTargetIsFollowed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const test::TemporaryFolder folder;
+  const std::string link = folder.path() + "/link";
+  fs::create_directories(folder.path() + "/real/a");
+  fs::create_symlink("real", link);
+  ASSERT_EQ(lchown(link.c_str(), kOther, kOther), 0);
+  ASSERT_EQ(chown((folder.path() + "/real").c_str(), kOther, kOther), 0);
+
+  EXPECT_TRUE(open_folder(link + "/a"));
+}
+
+// The target of our link is a path, too.
+TEST(OpenFolder, ALinkInTheTargetOfALinkIsChecked) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/real/a");
+  fs::create_symlink("real", folder.path() + "/theirs");
+  fs::create_symlink(folder.path() + "/theirs/a", folder.path() + "/ours");
+  ASSERT_EQ(lchown((folder.path() + "/theirs").c_str(), kOther, kOther), 0);
+
+  EXPECT_FALSE(open_folder(folder.path() + "/ours"));
+}
+
+TEST(OpenFolder, FollowsLinksOfEveryForm) {
+  const test::TemporaryFolder folder;
+  const std::string top = folder.path();
+  fs::create_directories(top + "/a/b");
+  fs::create_symlink("../a/./b", top + "/a/up");
+  fs::create_symlink(top + "/a", top + "/whole");
+  fs::create_symlink("whole/up", top + "/chain");
+  fs::create_symlink("loop", top + "/loop");
+  std::ofstream(top + "/file") << "no folder";
+
+  for (const char* path : {"/a/up", "/whole/b", "/chain", "/a//b/", "/a/../a/b", "/chain/../up"})
+    EXPECT_TRUE(open_folder(top + path)) << path;
+  EXPECT_FALSE(open_folder(top + "/loop/x"));
+  EXPECT_EQ(errno, ELOOP);
+  EXPECT_FALSE(open_folder(top + "/file/x"));
+  EXPECT_EQ(errno, ENOTDIR);
+  EXPECT_FALSE(open_folder(top + "/none/x"));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_TRUE(open_folder("/"));
+  EXPECT_TRUE(open_folder("."));
+}
+
+TEST(MakeFolder, MakesMissingLevelsButNotTheTargetOfALink) {
+  const test::TemporaryFolder folder;
+  fs::create_symlink(folder.path() + "/none", folder.path() + "/dangling");
+  fs::create_directory(folder.path() + "/real");
+  fs::create_symlink("real", folder.path() + "/link");
+
+  EXPECT_TRUE(make_folder(folder.path() + "/a/b/c"));
+  EXPECT_TRUE(make_folder(folder.path() + "/link/b/c"));
+  EXPECT_FALSE(make_folder(folder.path() + "/dangling/b"));
+
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/a/b/c"));
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/real/b/c"));
+  EXPECT_FALSE(fs::exists(folder.path() + "/none"));
+}
+
 TEST(RemoveIfSame, KeepsAFileThatHasReplacedIt) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path() + "/file";

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "profshim/base/clock.h"
+#include "profshim/json/document.h"
+#include "trace/schema.h"
 
 namespace profshim::output {
 
@@ -42,24 +45,44 @@ std::string SpoolFile::read_string(const spool::SpoolHeader& header, StringId id
   return read_at(header.arena_at + at + sizeof text, found.data(), found.size()) ? found : std::string();
 }
 
-bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const {
-  // With mmap(), access would raise SIGBUS if another user truncates the file.
+std::string SpoolFile::read_run_id(const spool::SpoolHeader& header) const {
+  constexpr std::uint64_t kMostRead = 1024;  // it is among the first
+  std::vector<spool::Definition> definitions(
+      std::min({header.definitions.load(), std::uint64_t{header.definition_count}, kMostRead}));
+  if (!read_at(header.definitions_at, definitions.data(), definitions.size() * sizeof(spool::Definition))) return {};
+  for (const spool::Definition& one : definitions) {
+    if (one.kind.load() != spool::DefinitionKind::kMetadata) continue;
+    if (read_string(header, one.name) == schema::ours::kRunId)
+      return JsonDocument(read_string(header, one.text)).root().text();
+  }
+  return {};
+}
+
+void SpoolFile::read_signs_of_life(const spool::SpoolHeader& header, SpoolHead& head) const {
+  // As a sign of life, the process adds a clock anchor every second.
+  std::vector<Anchor> anchors(std::min<std::uint64_t>(header.anchors.load(), spool::kMaxAnchors));
+  if (!read_at(header.anchors_at, anchors.data(), anchors.size() * sizeof(Anchor))) anchors.clear();
+  if (anchors.empty()) head.last_sign_ns = std::int64_t{found_.st_mtim.tv_sec} * 1'000'000'000;
+  for (const Anchor& anchor : anchors) head.last_sign_ns = std::max(head.last_sign_ns, anchor.realtime_ns);
+  head.began_ns = anchors.empty() ? head.last_sign_ns : anchors.front().realtime_ns;
+}
+
+bool SpoolFile::read_head(SpoolHead& head) const {
   alignas(spool::SpoolHeader) char bytes[sizeof(spool::SpoolHeader)];
   if (!fd_ || !read_at(0, bytes, sizeof bytes)) return false;
   const auto& h = *reinterpret_cast<const spool::SpoolHeader*>(bytes);
   if (std::memcmp(h.magic, spool::kMagic, sizeof h.magic) != 0 || h.version != spool::kFormatVersion) return false;
-  if (!parse_identity(read_string(h, h.process), process)) {
-    process = {};
-    process.host = read_string(h, h.host);
-    process.pid = h.pid;
-    process.start_time = h.pid_start_time;
+  if (!parse_identity(read_string(h, h.process), head.process)) {
+    head.process = {};
+    head.process.host = read_string(h, h.host);
+    head.process.pid = h.pid;
+    head.process.start_time = h.pid_start_time;
   }
-  // As a sign of life, the process adds a clock anchor every second.
-  std::vector<Anchor> anchors(std::min<std::uint64_t>(h.anchors.load(), spool::kMaxAnchors));
-  if (!read_at(h.anchors_at, anchors.data(), anchors.size() * sizeof(Anchor))) anchors.clear();
-  last_sign_ns = std::int64_t{found_.st_mtim.tv_sec} * 1'000'000'000;
-  if (!anchors.empty()) last_sign_ns = 0;
-  for (const Anchor& anchor : anchors) last_sign_ns = std::max(last_sign_ns, anchor.realtime_ns);
+  head.run_id = read_run_id(h);
+  head.run_name = read_string(h, h.run_name);
+  head.folder = read_string(h, h.folder);
+  head.rank = h.rank;
+  read_signs_of_life(h, head);
   return true;
 }
 
@@ -90,6 +113,13 @@ std::unique_ptr<spool::View> SpoolFile::view(bool copied, std::string& why_not) 
     return nullptr;
   }
   return spool::View::over(copy_, static_cast<std::size_t>(found_.st_size), why_not);
+}
+
+void SpoolFile::note_trace(std::uint64_t window_at, std::uint64_t inode) const {
+  const Descriptor fd(openat_high(folder_fd_, path_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  struct stat found {};
+  if (!fd || fstat(fd.get(), &found) != 0 || found.st_dev != found_.st_dev || found.st_ino != found_.st_ino) return;
+  (void)!pwrite(fd.get(), &inode, sizeof inode, static_cast<off_t>(window_at + offsetof(spool::Window, file)));
 }
 
 bool SpoolFile::remove() const {

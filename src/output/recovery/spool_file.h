@@ -14,6 +14,14 @@
 
 namespace profshim::output {
 
+/// Tells which process of which run has made the spool.
+struct SpoolHead {
+  ProcessIdentity process;
+  std::int64_t began_ns = 0, last_sign_ns = 0;  // of life, since the epoch; 0 = unknown
+  std::string run_id, run_name, folder;         // "" = unknown
+  int rank = -1;
+};
+
 class SpoolFile {
  public:
   SpoolFile(std::string path, int folder_fd);
@@ -27,13 +35,19 @@ class SpoolFile {
   /// Holds the lock until destruction. Returns false if another process recovers or has deleted the file.
   bool lock();
 
-  bool read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const;
+  /// Returns false for a file that is no spool of this version. Maps nothing: another user may truncate the file.
+  bool read_head(SpoolHead& head) const;
   std::unique_ptr<spool::View> view(bool copied, std::string& why_not);
   bool remove() const;
+  /// Stores the inode of the window's trace in the spool (spool::Window::file): if this process is killed before it
+  /// removes the spool, the next one keeps the trace.
+  void note_trace(std::uint64_t window_at, std::uint64_t inode) const;
 
  private:
   bool read_at(std::uint64_t at, void* to, std::size_t size) const;
   std::string read_string(const spool::SpoolHeader& header, StringId id) const;
+  std::string read_run_id(const spool::SpoolHeader& header) const;
+  void read_signs_of_life(const spool::SpoolHeader& header, SpoolHead& head) const;
   bool copy();
 
   const std::string path_;

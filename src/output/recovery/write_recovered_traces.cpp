@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "profshim/output.h"
 #include "profshim/output/finish_command.h"
@@ -11,9 +12,15 @@
 
 namespace profshim::output {
 
-Recovery::Recovery(const spool::View& view, const OpenFolder& folder, std::string spool, const RecoverOptions& options,
-                   std::vector<RecoverNote>& notes)
-    : view_(view), folder_(folder), spool_(std::move(spool)), options_(options), notes_(notes) {
+Recovery::Recovery(const spool::View& view, const OpenFolder& folder, const SpoolFile& file, std::string spool,
+                   std::string run_id, const RecoverOptions& options, std::vector<RecoverNote>& notes)
+    : view_(view),
+      folder_(folder),
+      file_(file),
+      spool_(std::move(spool)),
+      run_id_(std::move(run_id)),
+      options_(options),
+      notes_(notes) {
   load_spec();
   load_manifest();
 }
@@ -62,10 +69,13 @@ void Recovery::load_spec() {
 
 void Recovery::load_manifest() {
   const spool::SpoolHeader& h = view_.header();
-  const bool found = read_manifest("manifest-rank" + std::to_string(h.rank) + ".json", manifest_, folder_.fd.get());
+  const std::string name = "manifest-rank" + std::to_string(h.rank) + ".json";
+  const bool found = read_manifest(name, manifest_, folder_.fd.get()) && manifest_.run_id == run_id_;
   // A requeued job uses the same folder: the manifest may be a later process's.
   of_later_process_ = found && (manifest_.pid != h.pid || manifest_.rank.host != view_.string(h.host));
   if (!found) {
+    manifest_ = {};
+    manifest_.run_id = run_id_;
     manifest_.rank.world_size = h.world_size;
     manifest_.rank.host = view_.string(h.host);
     manifest_.pid = h.pid;
@@ -111,6 +121,9 @@ void Recovery::publish(std::uint64_t number) {
   options.recovered = true;
   options.gzip_threads = options_.gzip_threads;
   options.give_up = options_.give_up;
+  const std::uint64_t place = view_.header().windows_at + number % spool::kMaxWindows * sizeof(spool::Window);
+  const std::uint64_t at = number == spool::kSearchWindow ? offsetof(spool::SpoolHeader, search) : place;
+  options.on_file = [&](std::uint64_t inode) { file_.note_trace(at, inode); };
   ManifestWindow result = publish_window(view_, number, spec_, options);
   result.awaits_finish =
       spec_.finish.after_each_window && result.status == "written" && runs_finish_command(spec_, manifest_.rank);

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -6,16 +5,21 @@
 #include <cerrno>
 #include <cstring>
 
+#include "output/run_identity.h"
+#include "output/whole_files.h"
 #include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "profshim/output/recover.h"
+#include "profshim/trace/writer.h"
 #include "spool_file.h"
 #include "write_recovered_traces.h"
 
 namespace profshim::output {
 namespace {
+
+constexpr const char* kInto = "; run: profshim recover --into NEW_FOLDER ";
 
 bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
@@ -25,19 +29,6 @@ std::string target_of(int folder_fd, const std::string& link) {
   return n < 0 ? "" : std::string(target, static_cast<std::size_t>(n));
 }
 
-std::vector<std::string> names_in(int folder_fd) {
-  std::vector<std::string> names;
-  const int fd = openat_high(folder_fd, ".", O_RDONLY | O_DIRECTORY);
-  DIR* const directory = fd < 0 ? nullptr : fdopendir(fd);
-  if (directory == nullptr) {
-    if (fd >= 0) close(fd);
-    return names;
-  }
-  while (const dirent* const entry = readdir(directory)) names.emplace_back(entry->d_name);
-  closedir(directory);
-  return names;
-}
-
 class Attempt {
  public:
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
@@ -45,13 +36,12 @@ class Attempt {
 
   /// Locks and opens the spool. Returns kRecovered if run() may follow.
   RecoverOutcome prepare() {
-    std::int64_t last_sign_ns = 0;
-    if (!spool_.read_process(process_, last_sign_ns))
+    if (!spool_.read_head(head_))
       return fail(path_ +
                   ": not a spool (profshim's buffer file), or one of another version of profshim: run that "
                   "version's `profshim recover`, or remove the file");
-    if (!spool_.lock()) return RecoverOutcome::kElsewhere;
-    if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return add_running_note();
+    if (life_of(head_.process, head_.last_sign_ns, realtime_ns()) == Life::kAlive) return add_running_note();
+    if (head_.began_ns < options_.began_since_ns || !spool_.lock()) return RecoverOutcome::kElsewhere;
     if (options_.most_copied > 0 && spool_.bytes_in_use() > options_.most_copied) {
       return fail(path_ + " holds " + format_size(spool_.bytes_in_use()) +
                   " of events of a dead process; run: profshim recover " + path_);
@@ -61,20 +51,29 @@ class Attempt {
     return view_ != nullptr ? RecoverOutcome::kRecovered : fail(path_ + ": " + why_not);
   }
   const spool::View& view() const { return *view_; }
-  std::string own_folder() const { return std::string(view_->string(view_->header().folder)); }
+  const SpoolHead& head() const { return head_; }
 
-  bool is_of_this_container() const { return can_be_seen(process_); }
+  /// A folder with the spool's path may hold another run.
+  bool is_of_run_in(const OpenFolder& folder) const {
+    const std::string there = run_id_of(folder.fd.get());
+    if (head_.run_id.empty() != there.empty()) return is_linked_from(folder);
+    return head_.run_id == there;
+  }
 
   bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
 
   /// Removes links before the spool: if killed in between, no link dangles.
   RecoverOutcome run(const OpenFolder& folder) {
-    const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
+    const RecoverOutcome outcome = Recovery(*view_, folder, spool_, path_, head_.run_id, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
-    for (const auto& [name, link] : own_links(folder)) remove_if_same(folder.fd.get(), name, link);
+    remove_links(folder);
     spool_.remove();
-    release_claim_of(folder.path, view_->header().rank, process_, folder.fd.get());
+    release_claim_of(folder.path, view_->header().rank, head_.process, folder.fd.get());
     return outcome;
+  }
+
+  void remove_links(const OpenFolder& folder) const {
+    for (const auto& [name, link] : own_links(folder)) remove_if_same(folder.fd.get(), name, link);
   }
 
  private:
@@ -84,11 +83,11 @@ class Attempt {
   }
 
   RecoverOutcome add_running_note() {
-    const std::string process = "process " + std::to_string(process_.pid);
+    const std::string process = "process " + std::to_string(head_.process.pid);
     notes_.push_back({path_, -1, -1, "",
-                      can_be_seen(process_) ? process + " is still running"
-                                            : process + " was still running on " + process_.host +
-                                                  " a moment ago; recover on that host, or try again in a minute",
+                      can_be_seen(head_.process) ? process + " is still running"
+                                                 : process + " was still running on " + head_.process.host +
+                                                       " a moment ago; recover on that host, or try again in a minute",
                       true});
     return RecoverOutcome::kRunning;
   }
@@ -109,11 +108,41 @@ class Attempt {
   const std::string path_;
   const RecoverOptions& options_;
   std::vector<RecoverNote>& notes_;
-  ProcessIdentity process_;
+  SpoolHead head_;
   std::unique_ptr<spool::View> view_;
 };
 
+bool is_over(RecoverOutcome outcome) {
+  return outcome == RecoverOutcome::kRecovered || outcome == RecoverOutcome::kNothing;
+}
+
+/// Makes the folder, for the run of the spool alone. Returns "" or why it cannot.
+std::string make_folder_for(const SpoolHead& head, OpenFolder& folder) {
+  folder.fd = make_folder(folder.path);
+  if (!folder.fd) return error_text(errno);
+  fstat(folder.fd.get(), &folder.found);
+  RunIdentity run{.job = {.key = head.run_name.empty() ? "recovered" : head.run_name},
+                  .id = head.run_id,
+                  .run_name = head.run_name,
+                  .base_time_ns = base_time_for(head.began_ns),
+                  .creator = head.process,
+                  .rank = head.rank};
+  std::int64_t now_ns = 0;
+  const int error = create_whole(folder.fd.get(), kIdentityFile, to_text(run), now_ns);
+  if (error == 0) return {};
+  if (error != EEXIST) return error_text(error);
+  return run_id_of(folder.fd.get()) == head.run_id ? "" : "holds another run; name a new folder";
+}
+
 }  // namespace
+
+OpenFolder open_checked(const std::string& path) {
+  OpenFolder folder;
+  folder.path = absolute_path(path);
+  folder.fd = open_folder(folder.path);
+  if (folder.fd) fstat(folder.fd.get(), &folder.found);
+  return folder;
+}
 
 OpenFolder open_run_folder(const std::string& path) {
   OpenFolder folder;
@@ -164,18 +193,22 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   }
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
+  if (!attempt.is_of_run_in(folder)) {
+    end_with(RecoverOutcome::kNoFolder, path + " is of an earlier run of this folder" + kInto + path);
+    notes.back().is_of_other_run = true;
+    return RecoverOutcome::kNoFolder;
+  }
   if (folder.found.st_uid != us) {
     // In another user's folder, only spools of jobs that recorded into that folder are recovered.
-    const OpenFolder own = open_run_folder(attempt.own_folder());
+    const OpenFolder own = open_run_folder(attempt.head().folder);
     if (!own.fd || !is_same_file(own.found, folder.found)) {
       return end_with(
           RecoverOutcome::kForeign,
-          "skipped: this spool belongs to another run folder; run: profshim recover " + attempt.own_folder());
+          "skipped: this spool belongs to another run folder; run: profshim recover " + attempt.head().folder);
     }
   }
   const RecoverOutcome outcome = attempt.run(folder);
-  const bool done = outcome == RecoverOutcome::kRecovered || outcome == RecoverOutcome::kNothing;
-  if (done) remove_if_same(folder.fd.get(), name, entry);
+  if (is_over(outcome)) remove_if_same(folder.fd.get(), name, entry);
   return outcome;
 }
 
@@ -192,54 +225,33 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
     return end_with(RecoverOutcome::kForeign, "belongs to another user; run as that user");
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
-  if (attempt.own_folder().empty()) {
+  const std::string own_folder = attempt.head().folder;
+  OpenFolder folder;
+  if (!options.into.empty()) {
+    folder.path = options.into;
+    if (const std::string why_not = make_folder_for(attempt.head(), folder); !why_not.empty())
+      return end_with(RecoverOutcome::kFailed, folder.path + ": " + why_not);
+    const RecoverOutcome outcome = attempt.run(folder);
+    if (const OpenFolder old = open_checked(own_folder); old.fd && is_over(outcome)) attempt.remove_links(old);
+    return outcome;
+  }
+  if (own_folder.empty()) {
     return end_with(RecoverOutcome::kFailed, "does not name its run folder; run: profshim recover RUN_FOLDER");
   }
-  // Another user may have put a link here: open_folder() checks its owner.
-  OpenFolder folder;
-  folder.path = absolute_path(attempt.own_folder());
-  folder.fd = open_folder(folder.path);
-  if (!folder.fd) {
-    const int error = errno;
-    if (error == ENOENT && options.remove_orphans && attempt.is_of_this_container() && spool.remove()) {
-      return RecoverOutcome::kNothing;
-    }
-    return end_with(RecoverOutcome::kFailed, folder.path + ": " + error_text(error));
+  folder = open_checked(own_folder);
+  if (!folder.fd && (errno == ENOENT || errno == ENOTDIR)) {
+    return end_with(RecoverOutcome::kNoFolder, "its run folder " + folder.path + " is gone" + kInto + path);
   }
-  fstat(folder.fd.get(), &folder.found);
+  if (!folder.fd) return end_with(RecoverOutcome::kFailed, folder.path + ": " + error_text(errno));
+  if (!attempt.is_of_run_in(folder)) {
+    return end_with(RecoverOutcome::kNoFolder,
+                    "its run folder " + folder.path + " holds another run now" + kInto + path);
+  }
   if (folder.found.st_uid != geteuid() && !attempt.is_linked_from(folder)) {
     return end_with(RecoverOutcome::kForeign,
                     "its run folder " + folder.path + " belongs to another user, and has no link to this file");
   }
   return attempt.run(folder);
-}
-
-bool is_left_behind(const std::string& spool_path) {
-  const SpoolFile spool(spool_path, AT_FDCWD);
-  ProcessIdentity process;
-  std::int64_t last_sign_ns = 0;
-  if (spool.error() != 0 || (spool.owner() != geteuid() && geteuid() != 0)) return false;
-  return spool.read_process(process, last_sign_ns) && life_of(process, last_sign_ns, realtime_ns()) == Life::kDead;
-}
-
-std::vector<std::string> spools_named_as_ours(const std::string& folder, std::size_t most, std::size_t& foreign) {
-  std::vector<std::string> found;
-  const std::string ours = "profshim-" + std::to_string(getuid()) + "-";
-  foreign = 0;
-  const Descriptor opened(open_high(folder.c_str(), O_PATH | O_DIRECTORY));
-  if (!opened) return found;
-  for (const std::string& name : names_in(opened.get())) {
-    struct stat s {};
-    if (!name.starts_with(ours) || !name.ends_with(".spool") || found.size() >= most) continue;
-    if (fstatat(opened.get(), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (S_ISREG(s.st_mode) && s.st_uid == geteuid()) {
-      found.push_back(folder + "/" + name);
-    } else {
-      ++foreign;
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 }  // namespace profshim::output

@@ -6,13 +6,14 @@
 #include "profshim/output/manifest.h"
 #include "profshim/output/publish.h"
 #include "profshim/output/recover.h"
+#include "spool_file.h"
 
 namespace profshim::output {
 
 class Recovery {
  public:
-  Recovery(const spool::View& view, const OpenFolder& folder, std::string spool, const RecoverOptions& options,
-           std::vector<RecoverNote>& notes);
+  Recovery(const spool::View& view, const OpenFolder& folder, const SpoolFile& file, std::string spool,
+           std::string run_id, const RecoverOptions& options, std::vector<RecoverNote>& notes);
   RecoverOutcome run();
 
  private:
@@ -26,7 +27,8 @@ class Recovery {
 
   const spool::View& view_;
   const OpenFolder& folder_;
-  const std::string spool_;
+  const SpoolFile& file_;
+  const std::string spool_, run_id_;
   const RecoverOptions& options_;
   std::vector<RecoverNote>& notes_;
   Spec spec_;
