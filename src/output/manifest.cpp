@@ -37,6 +37,7 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   json.member("bytes", w.bytes).member("events", w.events).member("dropped_events", w.dropped);
   text_member(json, "status", w.status);
   if (w.awaits_finish) json.member("awaits_finish", true);
+  if (w.attempt != 0) json.member("attempt", w.attempt);
   json.member("complete", w.complete).member("truncated", w.truncated).member("recovered", w.recovered);
   json.close_object();
 }
@@ -71,6 +72,7 @@ ManifestWindow read_window(const Node& window) {
   w.dropped = window.member("dropped_events").count(0);
   w.status = window.member("status").text();
   w.awaits_finish = window.member("awaits_finish").truth();
+  w.attempt = window.member("attempt").small_integer(0);
   w.complete = window.member("complete").truth();
   w.truncated = window.member("truncated").truth();
   w.recovered = window.member("recovered").truth();

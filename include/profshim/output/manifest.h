@@ -25,6 +25,7 @@ struct ManifestWindow {
   std::string summary = {};      // "failed: ..." if the window is not in summary-rank{rank}.json
   bool awaits_finish = false;    // finish.after = "window": the command has not had its files yet
   bool is_earlier = false;       // of an earlier process of this rank; not in the file
+  int attempt = 0;               // of torchrun, which starts all ranks again (--max-restarts)
 };
 /// Returns the names of the files of a written window: its trace first.
 std::vector<std::string> files_of(const ManifestWindow& window);

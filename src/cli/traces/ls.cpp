@@ -71,16 +71,17 @@ std::vector<ManifestWindow> windows_of_steps(const Manifest& manifest) {
 }
 
 void flag_steps(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
-  std::map<std::int64_t, std::map<std::string, int>> windows;
+  std::map<std::pair<int, std::int64_t>, std::map<std::string, int>> windows;  // by attempt and number
   for (const Manifest& m : manifests) {
-    for (const ManifestWindow& w : windows_of_steps(m)) ++windows[w.window][steps_text(w)];
+    for (const ManifestWindow& w : windows_of_steps(m)) ++windows[{w.attempt, w.window}][steps_text(w)];
   }
-  for (const auto& [number, steps] : windows) {
+  for (const auto& [key, steps] : windows) {
     if (steps.size() < 2) continue;
+    const auto& [attempt, number] = key;
     const std::string usual = commonest(steps);
     for (const Manifest& m : manifests) {
       for (const ManifestWindow& w : windows_of_steps(m)) {
-        if (w.window != number || steps_text(w) == usual) continue;
+        if (w.window != number || w.attempt != attempt || steps_text(w) == usual) continue;
         flags.push_back({m.rank.rank, "window " + std::to_string(number) + " holds steps " + steps_text(w) +
                                           ", on most ranks " + usual});
       }
@@ -153,6 +154,7 @@ std::string notes(const ManifestWindow& window) {
   if (!window.complete) text += ", incomplete";
   if (window.truncated) text += ", truncated";
   if (window.recovered) text += ", recovered";
+  if (window.attempt > 0) text += ", attempt " + std::to_string(window.attempt);
   return text;
 }
 
@@ -228,7 +230,9 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   if (!w.phase.empty()) json.member("phase", w.phase).member("occurrence", w.occurrence);
   json.member("file", w.file).member("bytes", w.bytes).member("events", w.events).member("dropped", w.dropped);
   json.member("status", w.status).member("complete", w.complete).member("truncated", w.truncated);
-  json.member("recovered", w.recovered).close_object();
+  json.member("recovered", w.recovered);
+  if (w.attempt > 0) json.member("attempt", w.attempt);
+  json.close_object();
 }
 
 void write_rank(JsonWriter& json, const Manifest& m) {

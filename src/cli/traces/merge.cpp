@@ -120,13 +120,15 @@ int run(int argc, char** argv) {
       .shown_as("MODE");
   arguments.add("--assume-clock", options.assume_clock,
                 "Also merge traces that cannot be aligned with the others, with their times unchanged");
+  int attempt = -1;
+  arguments.add("--attempt", attempt, kAttemptHelp).range(0);
   arguments.add("-q,--quiet", quiet, "Print only problems");
   arguments.footer("Example:\n  profshim merge ./profshim/my-run -o all.pt.trace.json.gz\n\n" +
                    std::string(kExitStatus) +
                    "\nIf a trace ends early, the part before the end is merged, and the exit status is 2.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
-  if (!collect_traces(given, options.paths) || refuse_groups("merge", groups_of(options.paths)) ||
+  if (!collect_traces(given, options.paths, false, attempt) || refuse_groups("merge", groups_of(options.paths)) ||
       !are_of_one_window(given, options.paths)) {
     return kFailure;
   }

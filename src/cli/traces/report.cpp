@@ -70,6 +70,8 @@ int run(int argc, char** argv) {
   arguments.add("--memory", memory,
                 "Show the memory of one trace over time: peaks, what allocated them, and what was alive there");
   arguments.add("--several-runs", several_runs, "Show several runs of profshim apart, which is an error else");
+  int attempt = -1;
+  arguments.add("--attempt", attempt, kAttemptHelp).range(0);
   arguments.add("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");
   arguments.add("-q,--quiet", quiet, "Print only problems");
   arguments.exclusive({"--memory", "--several-runs"});
@@ -82,7 +84,7 @@ int run(int argc, char** argv) {
   if (!arguments.parse(argc, argv, status)) return status;
 
   std::vector<std::string> files;
-  if (!collect_traces(given, files)) return kFailure;
+  if (!collect_traces(given, files, false, attempt)) return kFailure;
   if (is_one_of(out, files)) {
     std::fprintf(stderr, "profshim report: %s is one of the traces; name another file with -o\n",
                  printable(out).c_str());

@@ -21,6 +21,7 @@ constexpr std::int64_t kRowLimit = 20;
 
 struct Options {
   std::vector<std::string> paths;
+  int attempt = -1;
   TableStyle style;
   ViewChoice views;
   KeyChoice keys;
@@ -234,6 +235,7 @@ int run(int argc, char** argv) {
                 "Separate rows for different input shapes (needs capture.record_shapes = true)");
   arguments.add("--several-runs", options.views.several_runs,
                 "Add up traces of different runs, which is an error else");
+  arguments.add("--attempt", options.attempt, kAttemptHelp).range(0);
   arguments.add("--json", options.json, "Print JSON, with times in microseconds");
   arguments.add("--csv", options.csv, "Print CSV, with times in microseconds");
   arguments.exclusive({"--json", "--csv"});
@@ -248,7 +250,7 @@ int run(int argc, char** argv) {
   if (!arguments.given("--row-limit") && !options.json && !options.csv) style.row_limit = kRowLimit;
 
   std::vector<std::string> files;
-  if (!collect_traces(options.paths, files)) return kFailure;
+  if (!collect_traces(options.paths, files, false, options.attempt)) return kFailure;
   const std::vector<TraceGroup> groups =
       options.views.several_runs ? std::vector{TraceGroup{.paths = files}} : groups_of(files);
   if (options.csv && refuse_groups("summary --csv", groups)) return kFailure;

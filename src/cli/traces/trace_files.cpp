@@ -45,14 +45,25 @@ std::map<std::string, std::string> traces_in_manifests(const std::string& folder
   return result;
 }
 
-/// Adds the traces of phases that the manifests of the folder name.
-void add_phase_traces(const std::string& folder, std::set<std::string>& of_phases) {
+/// Traces that a view of a folder leaves out unless they are asked for.
+struct Special {
+  std::set<std::string> of_phases;
+  std::map<int, std::set<std::string>> of_attempts;  // of run folders with several attempts
+};
+
+/// Adds what the manifests of the folder say of its traces.
+void add_special_traces(const std::string& folder, Special& special) {
+  std::map<int, std::set<std::string>> attempts;
   for (const output::Manifest& manifest : output::read_manifests(folder)) {
     for (const output::ManifestWindow& window : manifest.windows) {
-      if (window.phase.empty() || window.file.empty()) continue;
-      of_phases.insert((fs::path(folder) / window.file).lexically_normal().string());
+      if (window.file.empty()) continue;
+      const std::string path = (fs::path(folder) / window.file).lexically_normal().string();
+      if (!window.phase.empty()) special.of_phases.insert(path);
+      attempts[window.attempt].insert(path);
     }
   }
+  if (attempts.size() < 2) return;
+  for (auto& [attempt, paths] : attempts) special.of_attempts[attempt].merge(paths);
 }
 
 /// Call only on the main thread: the cache of manifests is not locked.
@@ -71,8 +82,7 @@ std::string window_in_manifests(const std::string& path) {
   return {};
 }
 
-std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread,
-                                      std::set<std::string>& of_phases);
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread, Special& special);
 
 /// A phase's window repeats events of the windows of steps: both together would count these twice.
 void leave_out_phases(const std::string& folder, const std::set<std::string>& of_phases,
@@ -87,19 +97,36 @@ void leave_out_phases(const std::string& folder, const std::set<std::string>& of
                printable(folder).c_str(), count, count == 1 ? "" : "s");
 }
 
+/// torchrun has started all ranks again (--max-restarts): ranks of two attempts have never met.
+void leave_out_attempts(const std::string& folder, const Special& special, int wanted,
+                        std::vector<std::string>& traces) {
+  if (special.of_attempts.empty()) return;
+  if (wanted < 0) wanted = special.of_attempts.rbegin()->first;
+  for (const auto& [attempt, paths] : special.of_attempts) {
+    if (attempt == wanted) continue;
+    const auto count = std::erase_if(traces, [&of_attempt = paths](const std::string& path) {
+      return of_attempt.contains(fs::path(path).lexically_normal().string());
+    });
+    if (count == 0) continue;
+    std::fprintf(stderr,
+                 "profshim: %s: attempt %d left out: %zu trace%s; name them, or give summary, report or merge "
+                 "--attempt %d\n",
+                 printable(folder).c_str(), attempt, count, count == 1 ? "" : "s", attempt);
+  }
+}
+
 }  // namespace
 
 bool is_trace_name(std::string_view name) { return !name.starts_with('.') && without_gz(name).ends_with(kEnding); }
 
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread) {
-  std::set<std::string> of_phases;
-  return traces_below(folder, unread, of_phases);
+  Special special;
+  return traces_below(folder, unread, special);
 }
 
 namespace {
 
-std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread,
-                                      std::set<std::string>& of_phases) {
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread, Special& special) {
   std::vector<std::string> result, to_do = {folder};
   while (!to_do.empty()) {
     bool has_manifests = false;
@@ -118,7 +145,7 @@ std::vector<std::string> traces_below(const std::string& folder, std::vector<std
     }
     if (error) unread.push_back(current + ": " + error_text(error.value()));
     if (!has_manifests) continue;
-    add_phase_traces(current, of_phases);
+    add_special_traces(current, special);
     for (const auto& [path, window] : traces_in_manifests(current)) {
       if (!is_trace_name(fs::path(path).filename().string())) result.push_back(path);
     }
@@ -129,7 +156,8 @@ std::vector<std::string> traces_below(const std::string& folder, std::vector<std
 
 }  // namespace
 
-bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files, bool with_phases) {
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files, bool with_all,
+                    int attempt) {
   bool all = true;
   std::set<fs::path> seen;
   const auto add = [&](const std::string& file) {
@@ -141,9 +169,12 @@ bool collect_traces(const std::vector<std::string>& paths, std::vector<std::stri
     std::error_code error;
     if (fs::is_directory(path, error)) {
       std::vector<std::string> unread;
-      std::set<std::string> of_phases;
-      std::vector<std::string> below = traces_below(path, unread, of_phases);
-      if (!with_phases) leave_out_phases(path, of_phases, below);
+      Special special;
+      std::vector<std::string> below = traces_below(path, unread, special);
+      if (!with_all) {
+        leave_out_attempts(path, special, attempt, below);
+        leave_out_phases(path, special.of_phases, below);
+      }
       for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", printable(line).c_str());
       if (below.empty() && unread.empty()) {
         std::fprintf(stderr,

@@ -13,8 +13,14 @@ bool is_trace_name(std::string_view name);
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread);
 
 /// Adds each file once. Returns false if a path is missing, unreadable or without traces. Of a folder with traces of
-/// both steps and phases, adds those of phases only if `with_phases`.
-bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files, bool with_phases = false);
+/// both steps and phases, adds those of phases only if `with_all`; of one with several attempts (torchrun
+/// --max-restarts), those of `attempt` (-1 = the newest) unless `with_all`.
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files, bool with_all = false,
+                    int attempt = -1);
+
+/// Help of the option --attempt.
+inline constexpr const char* kAttemptHelp =
+    "Of a folder: the attempt of torchrun --max-restarts (0, 1, ...; default: the newest)";
 
 /// Returns a key that all files of one window share.
 std::string window_of(const std::string& path);

@@ -64,7 +64,7 @@ class Attempt {
 
   /// Removes links before the spool: if killed in between, no link dangles.
   RecoverOutcome run(const OpenFolder& folder) {
-    const RecoverOutcome outcome = Recovery(*view_, folder, spool_, path_, head_.run_id, options_, notes_).run();
+    const RecoverOutcome outcome = Recovery(*view_, folder, spool_, path_, head_, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
     remove_links(folder);
     spool_.remove();

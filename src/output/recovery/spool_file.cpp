@@ -45,17 +45,19 @@ std::string SpoolFile::read_string(const spool::SpoolHeader& header, StringId id
   return read_at(header.arena_at + at + sizeof text, found.data(), found.size()) ? found : std::string();
 }
 
-std::string SpoolFile::read_run_id(const spool::SpoolHeader& header) const {
-  constexpr std::uint64_t kMostRead = 1024;  // it is among the first
+void SpoolFile::read_metadata(const spool::SpoolHeader& header, SpoolHead& head) const {
+  constexpr std::uint64_t kMostRead = 1024;  // these are among the first
   std::vector<spool::Definition> definitions(
       std::min({header.definitions.load(), std::uint64_t{header.definition_count}, kMostRead}));
-  if (!read_at(header.definitions_at, definitions.data(), definitions.size() * sizeof(spool::Definition))) return {};
+  if (!read_at(header.definitions_at, definitions.data(), definitions.size() * sizeof(spool::Definition))) return;
   for (const spool::Definition& one : definitions) {
     if (one.kind.load() != spool::DefinitionKind::kMetadata) continue;
-    if (read_string(header, one.name) == schema::ours::kRunId)
-      return JsonDocument(read_string(header, one.text)).root().text();
+    const std::string key = read_string(header, one.name);
+    if (key != schema::ours::kRunId && key != schema::ours::kAttempt) continue;
+    const JsonDocument value(read_string(header, one.text));
+    if (key == schema::ours::kRunId) head.run_id = value.root().text();
+    if (key == schema::ours::kAttempt) head.attempt = value.root().small_integer(0);
   }
-  return {};
 }
 
 void SpoolFile::read_signs_of_life(const spool::SpoolHeader& header, SpoolHead& head) const {
@@ -78,7 +80,7 @@ bool SpoolFile::read_head(SpoolHead& head) const {
     head.process.pid = h.pid;
     head.process.start_time = h.pid_start_time;
   }
-  head.run_id = read_run_id(h);
+  read_metadata(h, head);
   head.run_name = read_string(h, h.run_name);
   head.folder = read_string(h, h.folder);
   head.rank = h.rank;

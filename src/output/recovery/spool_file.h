@@ -20,6 +20,7 @@ struct SpoolHead {
   std::int64_t began_ns = 0, last_sign_ns = 0;  // of life, since the epoch; 0 = unknown
   std::string run_id, run_name, folder;         // "" = unknown
   int rank = -1;
+  int attempt = 0;  // of torchrun
 };
 
 class SpoolFile {
@@ -46,7 +47,7 @@ class SpoolFile {
  private:
   bool read_at(std::uint64_t at, void* to, std::size_t size) const;
   std::string read_string(const spool::SpoolHeader& header, StringId id) const;
-  std::string read_run_id(const spool::SpoolHeader& header) const;
+  void read_metadata(const spool::SpoolHeader& header, SpoolHead& head) const;
   void read_signs_of_life(const spool::SpoolHeader& header, SpoolHead& head) const;
   bool copy();
 

@@ -13,12 +13,12 @@
 namespace profshim::output {
 
 Recovery::Recovery(const spool::View& view, const OpenFolder& folder, const SpoolFile& file, std::string spool,
-                   std::string run_id, const RecoverOptions& options, std::vector<RecoverNote>& notes)
+                   const SpoolHead& head, const RecoverOptions& options, std::vector<RecoverNote>& notes)
     : view_(view),
       folder_(folder),
       file_(file),
       spool_(std::move(spool)),
-      run_id_(std::move(run_id)),
+      head_(head),
       options_(options),
       notes_(notes) {
   load_spec();
@@ -70,12 +70,12 @@ void Recovery::load_spec() {
 void Recovery::load_manifest() {
   const spool::SpoolHeader& h = view_.header();
   const std::string name = "manifest-rank" + std::to_string(h.rank) + ".json";
-  const bool found = read_manifest(name, manifest_, folder_.fd.get()) && manifest_.run_id == run_id_;
+  const bool found = read_manifest(name, manifest_, folder_.fd.get()) && manifest_.run_id == head_.run_id;
   // A requeued job uses the same folder: the manifest may be a later process's.
   of_later_process_ = found && (manifest_.pid != h.pid || manifest_.rank.host != view_.string(h.host));
   if (!found) {
     manifest_ = {};
-    manifest_.run_id = run_id_;
+    manifest_.run_id = head_.run_id;
     manifest_.rank.world_size = h.world_size;
     manifest_.rank.host = view_.string(h.host);
     manifest_.pid = h.pid;
@@ -125,6 +125,7 @@ void Recovery::publish(std::uint64_t number) {
   const std::uint64_t at = number == spool::kSearchWindow ? offsetof(spool::SpoolHeader, search) : place;
   options.on_file = [&](std::uint64_t inode) { file_.note_trace(at, inode); };
   ManifestWindow result = publish_window(view_, number, spec_, options);
+  result.attempt = head_.attempt;
   result.awaits_finish =
       spec_.finish.after_each_window && result.status == "written" && runs_finish_command(spec_, manifest_.rank);
   if (!of_later_process_) {

@@ -13,7 +13,7 @@ namespace profshim::output {
 class Recovery {
  public:
   Recovery(const spool::View& view, const OpenFolder& folder, const SpoolFile& file, std::string spool,
-           std::string run_id, const RecoverOptions& options, std::vector<RecoverNote>& notes);
+           const SpoolHead& head, const RecoverOptions& options, std::vector<RecoverNote>& notes);
   RecoverOutcome run();
 
  private:
@@ -28,7 +28,8 @@ class Recovery {
   const spool::View& view_;
   const OpenFolder& folder_;
   const SpoolFile& file_;
-  const std::string spool_, run_id_;
+  const std::string spool_;
+  const SpoolHead& head_;
   const RecoverOptions& options_;
   std::vector<RecoverNote>& notes_;
   Spec spec_;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -52,6 +54,13 @@ bool requested() {
 std::string from_launch_folder(const std::string& path) {
   if (path.empty() || path[0] == '/' || launch_folder[0] == 0) return path;
   return std::string(launch_folder) + "/" + (path.starts_with("./") ? path.substr(2) : path);
+}
+
+int attempt_of_torchrun() {
+  const char* const text = std::getenv("TORCHELASTIC_RESTART_COUNT");
+  int attempt = -1;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), attempt);
+  return attempt;
 }
 
 }  // namespace profshim::session

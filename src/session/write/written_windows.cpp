@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "profshim/output/retention.h"
+#include "session/participation/launch_environment.h"
 
 namespace profshim::session {
 namespace {
@@ -30,6 +31,7 @@ void add_window(State& s, output::ManifestWindow window) {
   std::erase_if(s.manifest.windows,
                 [&window](const auto& known) { return !known.file.empty() && known.file == window.file; });
   window.awaits_finish = s.finish != nullptr && s.spec.finish.after_each_window && window.status == "written";
+  if (!window.recovered) window.attempt = std::max(0, attempt_of_torchrun());
   s.manifest.windows.push_back(std::move(window));
 }
 

@@ -10,6 +10,7 @@ namespace ours {
 inline constexpr std::string_view kVersion = "version";
 inline constexpr std::string_view kRunName = "run_name";
 inline constexpr std::string_view kRunId = "run_id";  // random: two runs have the same name, but not the same id
+inline constexpr std::string_view kAttempt = "attempt";  // of torchrun --max-restarts: 0, 1, ...
 inline constexpr std::string_view kCommand = "command";
 inline constexpr std::string_view kRankSource = "rank_source";
 inline constexpr std::string_view kLocalRank = "local_rank";
