@@ -53,9 +53,9 @@ void SpoolFile::read_metadata(const spool::SpoolHeader& header, SpoolHead& head)
   for (const spool::Definition& one : definitions) {
     if (one.kind.load() != spool::DefinitionKind::kMetadata) continue;
     const std::string key = read_string(header, one.name);
-    if (key != schema::ours::kRunId && key != schema::ours::kAttempt) continue;
     const JsonDocument value(read_string(header, one.text));
     if (key == schema::ours::kRunId) head.run_id = value.root().text();
+    if (key == schema::ours::kSpecHash) head.spec_hash = value.root().text();
     if (key == schema::ours::kAttempt) head.attempt = value.root().small_integer(0);
   }
 }

@@ -17,8 +17,8 @@ namespace profshim::output {
 /// Tells which process of which run has made the spool.
 struct SpoolHead {
   ProcessIdentity process;
-  std::int64_t began_ns = 0, last_sign_ns = 0;  // of life, since the epoch; 0 = unknown
-  std::string run_id, run_name, folder;         // "" = unknown
+  std::int64_t began_ns = 0, last_sign_ns = 0;      // of life, since the epoch; 0 = unknown
+  std::string run_id, run_name, folder, spec_hash;  // "" = unknown
   int rank = -1;
   int attempt = 0;  // of torchrun
 };

@@ -28,7 +28,7 @@ Recovery::Recovery(const spool::View& view, const OpenFolder& folder, const Spoo
 RecoverOutcome Recovery::run() {
   for (const std::uint64_t number : unwritten()) {
     if (options_.give_up && options_.give_up()) failed_ = true;
-    if (!failed_ && !is_done(view_.window(number).number)) publish(number);
+    if (!failed_) publish(number);
   }
   save_manifest();
   if (failed_) return RecoverOutcome::kFailed;
@@ -81,7 +81,7 @@ void Recovery::load_manifest() {
     manifest_.pid = h.pid;
     manifest_.run_name = view_.string(h.run_name);
     manifest_.role = spec_.process.role;
-    manifest_.spec_hash = spec_.hash();
+    manifest_.spec_hash = head_.spec_hash;
     manifest_.step_source = view_.string(h.step_source);
   }
   manifest_.rank.rank = h.rank;
@@ -106,11 +106,11 @@ void Recovery::save_manifest() {
                "; make the folder writable or free disk space, then run: profshim recover " + folder_.path);
 }
 
-/// True if an earlier recovery wrote this window's trace, but failed for other windows.
-bool Recovery::is_done(std::uint64_t number) const {
-  return !of_later_process_ && std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
-    return w.window == static_cast<std::int64_t>(number) && w.recovered && w.status == "written" &&
-           faccessat(folder_.fd.get(), w.file.c_str(), F_OK, 0) == 0;
+/// True if an earlier recovery wrote this trace, but failed for other windows. Windows of another process of this rank
+/// may have the same number.
+bool Recovery::is_known(const ManifestWindow& result) const {
+  return std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
+    return w.file == result.file && w.recovered && w.status == "written" && result.status == "written";
   });
 }
 
@@ -125,12 +125,13 @@ void Recovery::publish(std::uint64_t number) {
   const std::uint64_t at = number == spool::kSearchWindow ? offsetof(spool::SpoolHeader, search) : place;
   options.on_file = [&](std::uint64_t inode) { file_.note_trace(at, inode); };
   ManifestWindow result = publish_window(view_, number, spec_, options);
+  if (is_known(result)) return;
   result.attempt = head_.attempt;
   result.awaits_finish =
       spec_.finish.after_each_window && result.status == "written" && runs_finish_command(spec_, manifest_.rank);
   if (!of_later_process_) {
     std::erase_if(manifest_.windows, [&](const auto& w) {
-      return w.window == result.window && (w.recovered || w.status.starts_with("failed"));
+      return w.window == result.window && w.attempt == result.attempt && w.status.starts_with("failed");
     });
   }
   manifest_.windows.push_back(result);

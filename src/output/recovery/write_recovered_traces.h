@@ -21,7 +21,7 @@ class Recovery {
   void load_spec();
   void load_manifest();
   void save_manifest();
-  bool is_done(std::uint64_t number) const;
+  bool is_known(const ManifestWindow& result) const;
   void publish(std::uint64_t number);
   void add_note(std::int64_t window, const std::string& file, const std::string& message);
 
