@@ -32,6 +32,7 @@
 #include "inject/torch/operators.h"
 #include "parent.h"
 #include "profshim/base/process/process_words.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
 

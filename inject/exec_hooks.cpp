@@ -11,8 +11,8 @@
 
 #include "inject/core/export.h"
 #include "inject/core/next_function.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/log.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/session.h"
 
 namespace profshim::inject {

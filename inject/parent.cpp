@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "activation.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/process/process_words.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::inject {
 namespace {

@@ -21,10 +21,10 @@ function complain(text, instead) {
 }
 function calls(names) { return match(code, "(^|[^A-Za-z0-9_.>])(std::)?(" names ")[(]") }
 BEGIN {
-  number = "include/profshim/base/number_text.h has parse_number(), take_number() and leading_number()"
-  text = "include/profshim/base/number_text.h has fixed_text(), rounded_text() and exact_text()"
-  ascii = "include/profshim/base/ascii.h"
-  error = "include/profshim/base/error_text.h has error_text() and loader_error_text()"
+  number = "include/profshim/base/text/number_text.h has parse_number(), take_number() and leading_number()"
+  text = "include/profshim/base/text/number_text.h has fixed_text(), rounded_text() and exact_text()"
+  ascii = "include/profshim/base/text/ascii.h"
+  error = "include/profshim/base/text/error_text.h has error_text() and loader_error_text()"
 }
 /\/\/ locale: [^ ]/ { next }
 {

@@ -7,11 +7,9 @@ cd "$(dirname "$0")/.." || exit 2
 
 # End-to-end suites that write or read numbers: kinds of jobs, and commands.
 core='MpiJobs MpiPolls EventsLeftOut Steps StepsFromNvtx StepCounters MarkedPhases PhaseCounters System CpuUse
-  TorchInputs TorchStacks TorchSummary TorchMerge TorchLocale TorchMemoryAlone
-  GpuWindow GpuTrace GpuCapture GpuRecover GpuClients SystemGpu NcclCalls
+  TorchInputs TorchSummary TorchLocale GpuTrace GpuCapture GpuRecover SystemGpu NcclCalls
   Summary SummaryViews WrittenSummary WrittenSummaryFile Report MemoryPage Compare Merge Verify Convert Ls Init CheckCommand
-  SpecErrors BadSpec PhaseCommands Doctor ClosingReport Kill Retention RunFolders Finish
-  LocaleOfAJob LocaleOfAnError LocaleOfTheEnvironment LocaleOfTheTool'
+  PhaseCommands Doctor Kill Retention LocaleOfAJob LocaleOfAnError LocaleOfTheEnvironment LocaleOfTheTool'
 
 filter=''
 for suite in $core; do filter+="${filter:+:}$suite.*:*/$suite.*"; done

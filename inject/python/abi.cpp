@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::python {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "profshim/base/error_text.h"
 #include "profshim/base/process/memory_map.h"
+#include "profshim/base/text/error_text.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

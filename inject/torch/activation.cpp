@@ -17,6 +17,7 @@
 #include "profshim/base/log.h"
 #include "profshim/base/process/process_words.h"
 #include "profshim/base/rank.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/python/stack.h"
 #include "profshim/session.h"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "inject/core/resolve.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/recorder.h"
 #include "trace/schema.h"
 

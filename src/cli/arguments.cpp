@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "cli/command.h"
-#include "profshim/base/ascii.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/text/ascii.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::cli {
 

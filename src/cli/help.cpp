@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "profshim/base/ascii.h"
+#include "profshim/base/text/ascii.h"
 #include "profshim/spec.h"
 
 // An entry of profshim_pages, which pages.S defines.

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/json.h"
 #include "profshim/json/text_clean.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/base/version.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"

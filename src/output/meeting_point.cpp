@@ -7,8 +7,8 @@
 
 #include "profshim/base/files.h"
 #include "profshim/base/key_hash.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/number_text.h"
 #include "rank_claims.h"
 #include "run_folder.h"
 #include "text_lines.h"

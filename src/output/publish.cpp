@@ -11,9 +11,9 @@
 #include "output/exports/export_file.h"
 #include "output/exports/window_answers.h"
 #include "overhead.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/base/size_text.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/output.h"
 #include "profshim/trace/writer.h"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "profshim/base/clock.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/output.h"
 #include "whole_files.h"
 

@@ -12,11 +12,11 @@
 
 #include "meeting_point.h"
 #include "profshim/base/clock.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/key_hash.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
 #include "profshim/trace/writer.h"

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "profshim/base/files.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/output.h"
 #include "text_lines.h"
 

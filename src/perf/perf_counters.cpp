@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
+#include "profshim/base/text/error_text.h"
 
 namespace profshim {
 namespace {

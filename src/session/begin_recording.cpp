@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "end_recording.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/glob.h"
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/ending_signals.h"
 #include "session/participation/launch_environment.h"
 #include "session/participation/participation.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "profshim/base/files.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::session {
 namespace {

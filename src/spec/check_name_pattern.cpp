@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "profshim/base/ascii.h"
 #include "profshim/base/nearest.h"
+#include "profshim/base/text/ascii.h"
 #include "profshim/output.h"
 
 namespace profshim::output {

@@ -11,9 +11,9 @@
 
 #include "combine.h"
 #include "overrides.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/nearest.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/spec.h"
 #include "spec/check/checks.h"
 #include "spec/check/text_checks.h"

@@ -6,7 +6,7 @@
 
 #include "profshim/base/glob.h"
 #include "profshim/base/nearest.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/spec.h"
 
 namespace profshim {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "override_text.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::spec {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "override_text.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/size_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::spec {
 namespace {

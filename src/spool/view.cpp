@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base/error_text.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/base/threads/shared_words.h"
 
 namespace profshim::spool {

@@ -14,7 +14,7 @@
 #include "inject/core/resolve.h"
 #include "inject/nccl/abi.h"
 #include "profiler.h"
-#include "profshim/base/ascii.h"
+#include "profshim/base/text/ascii.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

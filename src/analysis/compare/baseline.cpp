@@ -5,7 +5,7 @@
 
 #include "profshim/analysis/compare.h"
 #include "profshim/base/files.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
 

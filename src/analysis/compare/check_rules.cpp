@@ -6,7 +6,7 @@
 #include "profshim/analysis.h"
 #include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "statistics.h"
 #include "time_tests.h"
 

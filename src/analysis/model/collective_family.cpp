@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "profshim/base/ascii.h"
+#include "profshim/base/text/ascii.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/model/machine_load.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "words.h"
 
 namespace profshim::analysis_detail {

@@ -7,7 +7,7 @@
 
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::analysis_detail {
 

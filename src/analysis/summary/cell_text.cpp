@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "profshim/analysis/summary.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace analysis_detail {

@@ -9,10 +9,9 @@
 #include "launcher.h"
 #include "proc_text.h"
 #include "profshim/base/command_line.h"
-#include "profshim/base/environment.h"
 #include "profshim/base/files.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/process_identity.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace {

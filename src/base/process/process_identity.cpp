@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "profshim/base/files.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "profshim/base/environment.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace {

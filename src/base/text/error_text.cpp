@@ -1,4 +1,4 @@
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 
 #include <dlfcn.h>
 #include <locale.h>  // locale: for the C locale

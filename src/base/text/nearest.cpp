@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "profshim/base/ascii.h"
+#include "profshim/base/text/ascii.h"
 
 namespace profshim {
 namespace {

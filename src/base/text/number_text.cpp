@@ -1,4 +1,8 @@
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
+
+#include <cstdlib>
+
+#include "profshim/base/text/ascii.h"
 
 namespace profshim {
 namespace {
@@ -18,6 +22,15 @@ std::string rounded_text(double value, int digits) { return formatted(value, std
 std::string exact_text(double value) {
   char text[400];
   return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
+}
+
+int number_in_environment(const char* variable) {
+  const char* const value = variable != nullptr ? std::getenv(variable) : nullptr;
+  std::string_view text = value != nullptr ? value : "";
+  while (!text.empty() && ascii::is_blank(text.front())) text.remove_prefix(1);
+  take_character(text, '+');
+  int number = -1;
+  return parse_number(text, number) && number >= 0 ? number : -1;
 }
 
 }  // namespace profshim

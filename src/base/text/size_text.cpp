@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 
-#include "profshim/base/ascii.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/ascii.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "cli/plural.h"
 #include "profshim/analysis.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/json.h"
 #include "profshim/spec.h"
 

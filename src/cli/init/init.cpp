@@ -16,8 +16,8 @@
 #include "observed_run.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/command_line.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/spec.h"
 #include "seen_job.h"
 

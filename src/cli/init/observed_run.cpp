@@ -21,8 +21,8 @@
 #include "cli/run/job_environment.h"
 #include "cli/traces/recover.h"
 #include "cli/traces/trace_files.h"
-#include "profshim/base/error_text.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
 

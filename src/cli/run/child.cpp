@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 
 namespace profshim::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/plural.h"
-#include "profshim/base/number_text.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
 
 namespace profshim::cli {

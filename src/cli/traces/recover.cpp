@@ -17,9 +17,9 @@
 #include "cli/spec/spec_options.h"
 #include "file_owner.h"
 #include "profshim/analysis/groups.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/json/writer.h"
 
 namespace profshim::cli {

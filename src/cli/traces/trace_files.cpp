@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "profshim/base/error_text.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/output/manifest.h"
 
 namespace profshim::cli {

@@ -11,9 +11,8 @@
 
 #include "batch.h"
 #include "file_info.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
-#include "profshim/convert.h"
+#include "profshim/base/text/error_text.h"
 #include "python_process.h"
 #include "trace/schema.h"
 

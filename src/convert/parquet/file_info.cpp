@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "convert/warnings.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/trace/metadata.h"
 #include "trace/schema.h"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 #include "script.h"
 
 namespace profshim::convert_detail {
@@ -44,8 +44,10 @@ ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " +
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::string program = python, option = "-c", script = kColumnsScript;
-  char* const arguments[] = {program.data(), option.data(), script.data(), nullptr};
+  // Without "utf8", the names of files follow the locale.
+  std::string words[] = {python, "-X", "utf8", "-c", kColumnsScript};
+  char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(),
+                             words[3].data(), words[4].data(), nullptr};
   const int error = posix_spawnp(&child_, python.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);

@@ -4,7 +4,8 @@
 namespace profshim::convert_detail {
 
 inline constexpr const char* kColumnsScript = R"python(
-import os, sys
+import locale, os, sys
+locale.setlocale(locale.LC_ALL, "C")
 sys.path[:] = [folder for folder in sys.path if folder]
 answers = sys.stdout
 def answer(text):

@@ -9,7 +9,7 @@
 
 #include "convert/warnings.h"
 #include "packets.h"
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 #include "trace/schema.h"
 #include "track_plan.h"
 

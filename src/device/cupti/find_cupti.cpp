@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mapped_libraries.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
+#include "profshim/base/text/error_text.h"
 
 namespace profshim::device {
 namespace {

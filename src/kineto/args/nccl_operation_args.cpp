@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/trace/bus_factor.h"
 #include "trace/schema.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 
 namespace profshim::output {
 namespace {

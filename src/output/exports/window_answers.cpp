@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "export_file.h"
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/json/writer.h"
 #include "summary_file.h"
 

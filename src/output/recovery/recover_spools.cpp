@@ -7,9 +7,9 @@
 
 #include "output/run_identity.h"
 #include "output/whole_files.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/output.h"
 #include "profshim/output/recover.h"
 #include "profshim/trace/writer.h"

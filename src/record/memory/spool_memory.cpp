@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base/error_text.h"
 #include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/memory_room.h"
 
 #ifndef MADV_POPULATE_WRITE

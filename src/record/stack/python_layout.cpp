@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::recorder::python {
 namespace {

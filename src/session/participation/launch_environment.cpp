@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "profshim/base/ascii.h"
+#include "profshim/base/text/ascii.h"
 #include "profshim/session.h"
 
 namespace profshim::session {

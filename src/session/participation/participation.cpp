@@ -6,8 +6,8 @@
 
 #include "launch_environment.h"
 #include "profshim/base/command_line.h"
-#include "profshim/base/environment.h"
 #include "profshim/base/glob.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::session {
 

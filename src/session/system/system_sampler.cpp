@@ -7,7 +7,7 @@
 
 #include "memory_cgroup.h"
 #include "profshim/base/clock.h"
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 
 namespace profshim::session {
 namespace {

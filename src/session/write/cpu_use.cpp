@@ -12,7 +12,7 @@
 
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::session {
 namespace {

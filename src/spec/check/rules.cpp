@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "profshim/base/nearest.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "profshim/analysis/summary.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "row_types.h"
 #include "spec/check/rules.h"
 #include "spec/phase/read_phases.h"

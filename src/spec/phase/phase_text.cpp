@@ -1,6 +1,6 @@
 
 #include "phase_settings.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "read_phases.h"
 #include "spec/step_list.h"
 

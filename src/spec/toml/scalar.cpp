@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "profshim/base/ascii.h"
+#include "profshim/base/text/ascii.h"
 #include "spec/value.h"
 
 namespace profshim::spec {

@@ -1,4 +1,3 @@
-#include "profshim/base/error_text.h"
 #include "profshim/trace/reader.h"
 
 #include <cerrno>
@@ -7,6 +6,7 @@
 
 #include "byte_source.h"
 #include "damaged_text.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/json/stream_parser.h"
 #include "trace_document.h"
 

@@ -6,6 +6,7 @@
 
 #include "e2e/consumers/readers.h"
 #include "e2e/support/built_programs.h"
+#include "e2e/support/machine/locales.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
@@ -61,6 +62,19 @@ TEST(Convert, EveryEventIsARowInParquet) {
   arguments.insert(arguments.end(), traces.begin(), traces.end());
   const Outcome outcome = ask_reader("parquet_with_duckdb.py", arguments);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+TEST(Convert, FileNamesOfParquetDoNotFollowTheLocale) {
+  const ScratchFolder scratch;
+  Job job{.command = {tool_path(), "convert", sample(kSamples[0]), "-o", scratch / "größe.parquet", "--python",
+                      readers_python()},
+          .environment = in_locale("fr_FR.ISO-8859-1"),
+          .preload = false};
+
+  const Outcome made = run(job);
+
+  EXPECT_EQ(made.ending(), "exit 0") << made.err;
+  EXPECT_EQ(files_below(scratch.path()), std::vector<std::string>{"größe.parquet"});
 }
 
 // sums_with_duckdb.py runs the documentation's queries.

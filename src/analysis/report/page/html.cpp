@@ -8,7 +8,7 @@
 #include "analysis/report/tables.h"
 #include "analysis/summary/view_tables.h"
 #include "escape.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "escape.h"
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
 
 namespace profshim::analysis_detail {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 namespace profshim::session {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "profshim/base/clock.h"
-#include "profshim/base/error_text.h"
+#include "profshim/base/text/error_text.h"
 #include "session/begin_recording.h"
 
 namespace profshim::session {

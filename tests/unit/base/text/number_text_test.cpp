@@ -1,4 +1,4 @@
-#include "profshim/base/number_text.h"
+#include "profshim/base/text/number_text.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,9 @@
 #include <limits>
 #include <random>
 
-#include "profshim/base/ascii.h"
-#include "profshim/base/environment.h"
-#include "profshim/base/error_text.h"
 #include "profshim/base/size_text.h"
+#include "profshim/base/text/ascii.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/spec.h"
 #include "trace/numbers.h"

@@ -49,6 +49,10 @@ Number leading_number(std::string_view text) {
   return number;
 }
 
+/// Returns the whole number in an environment variable, 0 to INT_MAX; else -1. Blanks and a plus sign may stand before
+/// it.
+int number_in_environment(const char* variable);
+
 /// Takes `expected` from the start of a text.
 inline bool take_character(std::string_view& text, char expected) {
   if (text.empty() || text.front() != expected) return false;
