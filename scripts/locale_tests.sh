@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the unit tests and the core of the end-to-end tests in a German locale, whose decimal point is a comma, and counts
-# as run_tests.sh does. A preloaded library calls setlocale() in every program: the tests, the jobs, the profshim command.
-#   scripts/locale_tests.sh UNIT E2E     GTEST_FILTER chooses other tests
+# Runs the core of the end-to-end tests in a German locale, whose decimal point is a comma, and counts as run_tests.sh
+# does. A preloaded library calls setlocale() in every program that a test starts: the jobs and the profshim command.
+#   scripts/locale_tests.sh PROGRAM     GTEST_FILTER chooses other tests
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-# End-to-end suites that write or read numbers: kinds of jobs, and commands.
+# Suites that write or read numbers: kinds of jobs, and commands.
 core='MpiJobs MpiPolls EventsLeftOut Steps StepsFromNvtx StepCounters MarkedPhases PhaseCounters System CpuUse
   TorchInputs TorchSummary TorchLocale GpuTrace GpuCapture GpuRecover SystemGpu NcclCalls
   Summary SummaryViews WrittenSummary WrittenSummaryFile Report MemoryPage Compare Merge Verify Convert Ls Init CheckCommand
@@ -19,18 +19,5 @@ if [ "$(LC_ALL=$locale LOCPATH=$locales locale decimal_point 2>/dev/null)" != , 
   echo "no locale $locale in $locales: make test-apps" >&2
   exit 2
 fi
-export LC_ALL=$locale LOCPATH=$locales PROFSHIM_TEST_RESULTS=build/test-results/locale
-
-passed=0 failed=0
-run() {  # VARIABLE=VALUE... scripts/run_tests.sh PROGRAM
-  local counts good bad
-  exec 3>&1
-  counts=$(env "$@" | tee /dev/fd/3 | tail -n 1)
-  read -r good _ bad _ <<<"$counts"
-  passed=$((passed + good)) failed=$((failed + bad))
-}
-run GTEST_FILTER="${GTEST_FILTER:-*}" LD_PRELOAD="$set_locale" scripts/run_tests.sh "$1"
-run GTEST_FILTER="${GTEST_FILTER:-$filter}" TESTS_PRELOAD="$set_locale" scripts/run_tests.sh "$2"
-
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+LC_ALL=$locale LOCPATH=$locales TESTS_PRELOAD=$set_locale PROFSHIM_TEST_RESULTS=build/test-results/locale \
+  GTEST_FILTER=${GTEST_FILTER:-$filter} exec scripts/run_tests.sh "$@"

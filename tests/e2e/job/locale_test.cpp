@@ -32,8 +32,7 @@ gzip = false
 Job job_in(Mpi mpi, const std::string& how, const std::string& locale, const ScratchFolder& scratch) {
   Job job = mpirun(mpi, 1, {built("tests/apps_locale/" + to_string(mpi) + "/mpi_calls"), how, locale});
   job.folder = scratch.path();
-  const auto variables = in_locale(locale);
-  job.environment.insert(job.environment.end(), variables.begin(), variables.end());
+  job.environment.push_back(in_locale(locale)[1]);
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", kSpec));
   return job;
 }
@@ -122,6 +121,7 @@ TEST(LocaleOfTheEnvironment, ChangesNoWord) {
   for (const std::string value : {"0", "FALSE", "No", "OFF"}) {
     const ScratchFolder scratch;
     Job job = job_in(installed_mpis().front(), "global", "tr_TR.UTF-8", scratch);
+    job.environment.emplace_back("LC_ALL", "tr_TR.UTF-8");
     job.environment.emplace_back("PROFSHIM", value);
     job.environment.emplace_back("LD_PRELOAD", set_locale_library() + ":" + shim_path());
 

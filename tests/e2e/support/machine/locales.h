@@ -7,7 +7,7 @@
 
 namespace profshim::e2e {
 
-/// Variables for a program that calls setlocale(LC_ALL, "").
+/// Variables for a program that calls setlocale(LC_ALL, ""). The second is enough for one that names a locale.
 std::vector<std::pair<std::string, std::string>> in_locale(const std::string& name);
 
 /// Returns the path of a library for LD_PRELOAD that calls setlocale(LC_ALL, "").
