@@ -94,6 +94,13 @@ bool is_of_program_below(const RunIdentity& run) {
   return run.world_size <= 1 && has_word(run.job.ancestors, own_process_word());
 }
 
+/// True for the folder of a program that has run this process.
+bool is_of_program_above(const RunIdentity& run, const JobIdentity& job) {
+  const ProcessIdentity& creator = run.creator;
+  const std::string word = creator.host + "/" + std::to_string(creator.pid) + "/" + std::to_string(creator.start_time);
+  return creator.pid > 0 && has_word(job.ancestors, word);
+}
+
 bool has_windows(int folder_fd) {
   const std::vector<Manifest> manifests = read_manifests_in(folder_fd);
   return std::any_of(manifests.begin(), manifests.end(),
@@ -132,7 +139,8 @@ FolderOwner acquire_folder(const std::string& folder, RunIdentity& identity, boo
   RunIdentity found;
   const bool is_known = read_run_identity(fd, found);
   const bool is_below = is_known && is_of_program_below(found);
-  const bool is_ours = is_known && (is_our_name || is_below || are_of_one_launch(found.job, wanted));
+  const bool is_ours = is_known && (is_our_name || is_below || is_of_program_above(found, wanted) ||
+                                    are_of_one_launch(found.job, wanted));
   // A shell that starts trainers and engines makes each a launch of its own.
   const bool may_meet = is_known && !wanted.meeting.empty() && found.job.meeting == wanted.meeting;
   if ((is_ours || may_meet) && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;

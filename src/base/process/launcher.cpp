@@ -46,13 +46,14 @@ bool is_started_by_first_rank(int pid, int parent) {
   return !script.empty() && script == script_of(parent);
 }
 
-/// True for a child without exec, and for the spawn and forkserver methods of Python's multiprocessing.
+/// True for a child without exec, for the spawn and forkserver methods of Python's multiprocessing, and for joblib.
 bool is_part_of(int pid, int parent) {
   const auto own = arguments_of(pid);
   if (own.empty()) return false;
   const bool is_spawned = std::any_of(own.begin(), own.end(), [](const std::string& argument) {
     return argument.find("multiprocessing.spawn") != std::string::npos ||
-           argument.find("multiprocessing.forkserver") != std::string::npos;
+           argument.find("multiprocessing.forkserver") != std::string::npos ||
+           argument.find("loky.backend.") != std::string::npos;
   });
   return is_spawned || own == arguments_of(parent) || is_started_by_first_rank(pid, parent);
 }

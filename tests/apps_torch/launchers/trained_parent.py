@@ -6,13 +6,15 @@ usage: trained_parent.py PARENT METHOD CHILD [COUNT]
   METHOD   fork, spawn, forkserver: as in multiprocessing
   CHILD    env: ranks by RANK; group: ranks by the arguments of init_process_group(); hogwild: trainers without a group;
            infer: 2000 operators without an optimizer; pool: the same in a multiprocessing.Pool; executor: the same in a
-           concurrent.futures.ProcessPoolExecutor; loader: the same in workers of a DataLoader
+           concurrent.futures.ProcessPoolExecutor; loader: the same in workers of a DataLoader; joblib: trainers in
+           workers of joblib; program: trainers that are programs of their own
 """
 import concurrent.futures
 import gc
 import multiprocessing
 import os
 import socket
+import subprocess
 import sys
 
 import torch
@@ -89,10 +91,18 @@ def start_children():
     elif CHILD == "executor":
         with concurrent.futures.ProcessPoolExecutor(COUNT, mp_context=context) as executor:
             list(executor.map(infer, range(COUNT * 2)))
+    elif CHILD == "joblib":
+        import joblib
+
+        joblib.Parallel(n_jobs=COUNT)(joblib.delayed(hogwild)(i, 0) for i in range(COUNT))
+    elif CHILD == "program":
+        command = [sys.executable, os.path.abspath(__file__), "steps", METHOD, "none"]
+        if any(started.wait() for started in [subprocess.Popen(command) for _ in range(COUNT)]):
+            sys.exit(1)
     elif CHILD == "loader":
         loader = torch.utils.data.DataLoader(Slow(), num_workers=COUNT, multiprocessing_context=context)
         assert len(list(loader)) == 4
-    else:
+    elif CHILD != "none":
         work = {"hogwild": hogwild, "infer": infer_alone}.get(CHILD, join)
         torch.multiprocessing.start_processes(work, (free_port(),), nprocs=COUNT, start_method=METHOD)
 
@@ -110,7 +120,8 @@ def main():
         train(torch.nn.Linear(32, 8), between=lambda step: start_children() if step == 11 else None)
     else:
         start_children()
-    print("done")
+    if CHILD != "none":
+        print("done")
 
 
 if __name__ == "__main__":

@@ -124,8 +124,27 @@ TEST_P(TrainersOfAParent, AreRecordedInFoldersOfTheirOwn) {
 INSTANTIATE_TEST_SUITE_P(Real, TrainersOfAParent,
                          testing::Values(Family{"none", "fork", "hogwild"}, Family{"ops", "spawn", "hogwild", 1},
                                          Family{"trained", "fork", "hogwild"}, Family{"steps", "spawn", "hogwild"},
-                                         Family{"open", "fork", "hogwild"}, Family{"open", "spawn", "hogwild", 1}),
+                                         Family{"trained", "spawn", "program", 1}, Family{"open", "fork", "hogwild"},
+                                         Family{"open", "spawn", "hogwild", 1}),
                          name_of);
+
+TEST(TrainersOfJoblib, AreRecordedInFoldersOfTheirOwn) {
+  NEEDS_TORCH(1);
+  const Job asks{.command = {torch_python(), "-c", "import joblib"}, .preload = false};
+  if (run(asks).ending() != "exit 0") GTEST_SKIP() << "no joblib in " << torch_python();
+  for (const char* parent : {"none", "trained"}) {
+    const ScratchFolder scratch;
+
+    const Outcome outcome = run(job_of(scratch, {parent, "spawn", "joblib"}));
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    std::set<std::string> folders;
+    for (const SeenTrace& trace : traces_of(scratch)) {
+      if (!trace.calls(kSgd).empty()) folders.insert(run_folder_of(trace));
+    }
+    EXPECT_EQ(folders.size(), 2u) << outcome.err;
+  }
+}
 
 class OtherChildren : public testing::TestWithParam<Family> {};
 
