@@ -3,13 +3,14 @@
 usage: trained_parent.py PARENT METHOD CHILD [COUNT]
   PARENT   none: no operator; ops: a few; trained: 1500 operators; steps: a training loop, too; open: starts the
            children from its training loop
-  METHOD   fork, spawn, forkserver: as in multiprocessing
+  METHOD   fork, spawn, forkserver: as in multiprocessing; _Fork: without atfork handlers, hogwild only
   CHILD    env: ranks by RANK; group: ranks by the arguments of init_process_group(); hogwild: trainers without a group;
            infer: 2000 operators without an optimizer; pool: the same in a multiprocessing.Pool; executor: the same in a
            concurrent.futures.ProcessPoolExecutor; loader: the same in workers of a DataLoader; joblib: trainers in
            workers of joblib; program: trainers that are programs of their own
 """
 import concurrent.futures
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -81,7 +82,20 @@ def free_port():
         return free.getsockname()[1]
 
 
+def fork_without_handlers():
+    children = []
+    for rank in range(COUNT):
+        child = ctypes.CDLL(None)._Fork()
+        if child == 0:
+            hogwild(rank, 0)
+            os._exit(0)
+        children.append(child)
+    assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+
+
 def start_children():
+    if METHOD == "_Fork":
+        return fork_without_handlers()
     context = torch.multiprocessing.get_context(METHOD)
     if CHILD == "pool":
         with context.Pool(COUNT) as pool:

@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TrainersOfAParent,
                          testing::Values(Family{"none", "fork", "hogwild"}, Family{"ops", "spawn", "hogwild", 1},
                                          Family{"trained", "fork", "hogwild"}, Family{"steps", "spawn", "hogwild"},
                                          Family{"trained", "spawn", "program", 1}, Family{"open", "fork", "hogwild"},
-                                         Family{"open", "spawn", "hogwild", 1}),
+                                         Family{"open", "spawn", "hogwild", 1}, Family{"open", "_Fork", "hogwild"}),
                          name_of);
 
 TEST(TrainersOfJoblib, AreRecordedInFoldersOfTheirOwn) {
