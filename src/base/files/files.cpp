@@ -49,7 +49,8 @@ bool read_file(const std::string& path, std::string& text, int& error) {
 std::vector<std::string> files_newest_first(const std::string& pattern) {
   std::vector<std::string> paths;
   glob_t found{};
-  if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0)
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
   std::sort(paths.begin(), paths.end(),
             [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) > 0; });
