@@ -15,9 +15,9 @@ filter=''
 for suite in $core; do filter+="${filter:+:}$suite.*:*/$suite.*"; done
 
 locale=de_DE.UTF-8 locales=$PWD/build/tests/locales set_locale=$PWD/build/tests/apps_locale/set_locale.so
-if [ "$(LC_ALL=$locale LOCPATH=$locales locale decimal_point 2>/dev/null)" != , ] || [ ! -e "$set_locale" ]; then
+if [ "$(env LC_ALL=$locale LOCPATH="$locales" locale decimal_point 2>/dev/null)" != , ] || [ ! -e "$set_locale" ]; then
   echo "no locale $locale in $locales: make test-apps" >&2
   exit 2
 fi
-LC_ALL=$locale LOCPATH=$locales TESTS_PRELOAD=$set_locale PROFSHIM_TEST_RESULTS=build/test-results/locale \
-  GTEST_FILTER=${GTEST_FILTER:-$filter} exec scripts/run_tests.sh "$@"
+exec env LC_ALL=$locale LOCPATH="$locales" TESTS_PRELOAD="$set_locale" PROFSHIM_TEST_RESULTS=build/test-results/locale \
+  GTEST_FILTER="${GTEST_FILTER:-$filter}" scripts/run_tests.sh "$@"
