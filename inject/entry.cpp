@@ -131,6 +131,7 @@ void warn_if_never_activated() {
   if (getpid() != loaded_by || has_recording_parent() || session::spec() != nullptr) return;
   const char* library = pending_mpi();
   if (library == nullptr && (!alone || rank_from_environment().rank >= 0)) library = mapped_library(is_device_library);
+  if (library == nullptr && alone) library = unhooked_library();
   if (library == nullptr) {
     if (!has_parent() && has_computed(alone, !has_loaded_ancestor())) session::report_nothing_used();
   } else if (alone) {

@@ -64,4 +64,11 @@ void report_unhooked() {
   }
 }
 
+const char* unhooked_library() {
+  for (const First& first : firsts) {
+    if (first.complete.load(std::memory_order_acquire)) return first.library;
+  }
+  return nullptr;
+}
+
 }  // namespace profshim::inject

@@ -16,7 +16,10 @@ enum class Unhooked : std::uint8_t {
 /// `name`: of a function. `function`: an address in the library that has it, or that calls it.
 void note_unhooked(Unhooked why, const char* name, const void* function);
 
-/// Call when the recording begins.
+/// Call when the recording begins, or ends without having begun.
 void report_unhooked();
+
+/// The first library of note_unhooked(), or null.
+const char* unhooked_library();
 
 }  // namespace profshim::inject

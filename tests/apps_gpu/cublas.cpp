@@ -1,5 +1,5 @@
-// Usage: cublas LAUNCHES [WORKSPACE_BYTES]: kernels of its own, by the dynamic CUDA runtime, and as many products by cuBLAS,
-// half of them for the legacy default stream; then functions of the driver, found by cudaGetDriverEntryPoint.
+// Usage: cublas LAUNCHES [WORKSPACE_BYTES]: kernels of its own, by the dynamic CUDA runtime, and as many products by
+// cuBLAS, half of them for the legacy default stream; then functions of the driver, found by cudaGetDriverEntryPoint.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,8 +10,8 @@ extern "C" {
 int cublasCreate_v2(void**);
 int cublasDestroy_v2(void*);
 int cublasSetStream_v2(void*, void*);
-int cublasSgemm_v2(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*, float*,
-                   int);
+int cublasSgemm_v2(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
+                   float*, int);
 int cublasSetWorkspace_v2(void*, void*, std::size_t);
 int cudaGetDriverEntryPoint(const char*, void**, unsigned long long, int*);
 }

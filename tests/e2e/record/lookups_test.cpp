@@ -164,6 +164,7 @@ TEST_P(Lookups, AnotherNamespaceIsNotTouched) {
   EXPECT_EQ(other.with.ending(), other.without.ending()) << other.with.err;
   EXPECT_EQ(other.with.out, other.without.out);
   EXPECT_EQ(other.barriers(), -1);
+  if (other.without.exit_status != 0) GTEST_SKIP() << "this MPI cannot live in another namespace";
   EXPECT_NE(other.with.err.find("are not recorded: dlmopen() loaded it"), std::string::npos) << other.with.err;
 }
 

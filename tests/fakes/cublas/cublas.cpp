@@ -1,5 +1,6 @@
-// A library with a static CUDA runtime in it, as cuBLAS is (mechanics of libcublas 13.0: it imports no cuda* symbol). Its
-// kernels are launched by the functions that cuGetProcAddress returned. FAKE_CUBLAS_CUDART: version of that runtime.
+// A library with a static CUDA runtime in it, as cuBLAS is (mechanics of libcublas 13.0: it imports no cuda* symbol).
+// Its kernels are launched by the functions that cuGetProcAddress returned. FAKE_CUBLAS_CUDART: version of that
+// runtime.
 #include "fakes/cudart/driver.h"
 #include "fakes/environment.h"
 
@@ -36,8 +37,8 @@ EXPORT int cublasSetStream_v2(Handle* handle, void* stream) {
   return 0;
 }
 /// cudaStreamPerThread (2) goes to the driver's function for it.
-EXPORT int cublasSgemm_v2(Handle* handle, int, int, int m, int n, int, const float*, const float*, int, const float*, int,
-                          const float*, float*, int) {
+EXPORT int cublasSgemm_v2(Handle* handle, int, int, int m, int n, int, const float*, const float*, int, const float*,
+                          int, const float*, float*, int) {
   auto* const launch = handle->stream == reinterpret_cast<void*>(2) ? driver().launch_per_thread : driver().launch;
   const auto blocks = [](int size) { return static_cast<unsigned>(size + 31) / 32; };
   return launch(handle->kernel, blocks(m), blocks(n), 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) == 0 ? 0 : 13;

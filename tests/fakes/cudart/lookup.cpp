@@ -22,6 +22,7 @@ EXPORT int cudaGetDriverEntryPoint(const char* name, void** function, unsigned l
 EXPORT int cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
                                             unsigned long long flags, int* status) {
   const auto& driver = fake::cudart::driver();
-  return driver.look_up ? driver.look_up(name, function, static_cast<int>(version), flags, status) : kInsufficientDriver;
+  return driver.look_up ? driver.look_up(name, function, static_cast<int>(version), flags, status)
+                        : kInsufficientDriver;
 }
 #endif

@@ -1,5 +1,5 @@
-// cuGetProcAddress as the comments in cuda.h of CUDA 13.0 describe it, with the versions of cudaTypedefs.h. Searches this
-// library alone, as the real driver does: no preloaded library stands in between.
+// cuGetProcAddress as the comments in cuda.h of CUDA 13.0 describe it, with the versions of cudaTypedefs.h. Searches
+// this library alone, as the real driver does: no preloaded library stands in between.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -18,10 +18,10 @@ enum : int { kFound = 0, kNoSymbol = 1, kVersionTooLow = 2 };
 /// First version of the functions that tests ask for with an older one.
 int first_version(const std::string& name) {
   static const auto& known = *new std::map<std::string, int>{{"cuLaunchKernel_ptsz", 7000},
-                                                            {"cuLaunchKernelEx", 11060},
-                                                            {"cuLaunchKernelEx_ptsz", 11060},
-                                                            {"cuMemAlloc_v2", 3020},
-                                                            {"cuGetProcAddress_v2", 12000}};
+                                                             {"cuLaunchKernelEx", 11060},
+                                                             {"cuLaunchKernelEx_ptsz", 11060},
+                                                             {"cuMemAlloc_v2", 3020},
+                                                             {"cuGetProcAddress_v2", 12000}};
   const auto found = known.find(name);
   return found == known.end() ? 2000 : found->second;
 }
