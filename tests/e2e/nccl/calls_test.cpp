@@ -139,10 +139,32 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
   EXPECT_EQ(ran.traces[0].calls("record_param_comms").size(), operations);
 }
 
+TEST(NcclCalls, CallsThroughAHandleAreRecordedByTheirHooks) {
+  NEEDS_NCCL();
+  const std::vector<std::string> command = {built("tests/apps_nccl/without_nccl"), "-l", kLibrary};
+  const Ran ran = run_it(command, true);
+  EXPECT_EQ(ran.outcome.out, run_it(command, false).outcome.out);
+  ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
+  const auto calls = calls_by_function(ran.traces[0]);
+  for (const auto& [name, result] : printed_results(ran.outcome.out)) {
+    if (result == "absent") continue;
+    ASSERT_EQ(calls.count(name), 1U) << name;
+    EXPECT_EQ(calls.at(name).size(), 1U) << name;  // not the ncclBroadcast inside ncclBcast, not NCCL's NVTX range
+    EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 0U) << name;
+  }
+}
+
+/// Without the hooks, NCCL's own NVTX ranges show the calls.
+Environment without_lookups() {
+  Environment environment = kOneRank;
+  environment.emplace_back("PROFSHIM_DLSYM", "0");
+  return environment;
+}
+
 TEST(NcclCalls, CallsThroughAHandleAreRecordedFromNcclsRanges) {
   NEEDS_NVTX();
   NEEDS_NCCL();
-  const Ran ran = run_it({built("tests/apps_nccl/without_nccl"), "-l", kLibrary}, true);
+  const Ran ran = run_it({built("tests/apps_nccl/without_nccl"), "-l", kLibrary}, true, without_lookups());
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
   for (const char* const name : {"ncclCommInitRank", "ncclAllReduce", "ncclAllGather", "ncclReduceScatter",
@@ -164,7 +186,7 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   NEEDS_NCCL();
   const std::vector<std::string> command = {"/usr/bin/python3", PROFSHIM_SOURCE_DIR "/tests/apps_nccl/ctypes_calls.py",
                                             kLibrary};
-  const Ran ran = run_it(command, true);
+  const Ran ran = run_it(command, true, without_lookups());
   EXPECT_EQ(ran.outcome.out, run_it(command, false).outcome.out);
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
@@ -175,6 +197,22 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   }
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.at("op"), "max");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.at("bytes"), "16");
+  EXPECT_EQ(calls.at("ncclBroadcast")[0]->args.at("root"), "3");
+  EXPECT_EQ(calls.at("ncclRecv")[0]->args.at("peer"), "6");
+}
+
+TEST(NcclCalls, CtypesCallsAreRecordedByTheirHooks) {
+  NEEDS_NCCL();
+  const Ran ran = run_it({"/usr/bin/python3", PROFSHIM_SOURCE_DIR "/tests/apps_nccl/ctypes_calls.py", kLibrary}, true);
+  ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
+  const auto calls = calls_by_function(ran.traces[0]);
+  for (const auto& [name, result] : printed_results(ran.outcome.out)) {
+    if (name == "ncclGetUniqueId") continue;  // comes before ncclCommInitRank, which begins the recording
+    ASSERT_EQ(calls.count(name), 1U) << name;
+    EXPECT_EQ(calls.at(name).size(), 1U) << name;
+    EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 0U) << name;
+  }
+  EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.at("op"), "max");
   EXPECT_EQ(calls.at("ncclBroadcast")[0]->args.at("root"), "3");
   EXPECT_EQ(calls.at("ncclRecv")[0]->args.at("peer"), "6");
 }
