@@ -145,7 +145,7 @@ ReportSection losses_section(const std::vector<TraceDescription>& traces) {
     if (t.ours) dropped = static_cast<std::int64_t>(t.dropped);
     others = others || !t.ours;
     std::string window = !t.ours ? "unknown" : t.limited ? "closed by a limit" : t.complete ? "complete" : "incomplete";
-    if (t.cut_off) window = "the file ends early";
+    if (t.cut_off) window = "the file ends early, or is damaged";
     if (t.recovered) window += ", recovered";
     table.rows.push_back({rank_cell(t.rank), static_cast<std::int64_t>(t.events),
                           to_us(difference(t.last_ns, t.first_ns)), static_cast<std::int64_t>(t.steps.size()), dropped,
@@ -192,8 +192,8 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
                                         " dropped): counts and times are too low."});
   }
   if (!early.empty()) {
-    verdict.push_back(
-        {Level::kBad, "The trace of " + ranks_words(early) + " ends early: the page shows the events before its end."});
+    verdict.push_back({Level::kBad, "The trace of " + ranks_words(early) +
+                                        " ends early or is damaged: the page shows the other events."});
   }
   if (!limited.empty()) {
     verdict.push_back({Level::kNotice, "A limit of the spec (table [limits]) closed the window on " +

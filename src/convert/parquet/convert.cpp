@@ -206,6 +206,7 @@ void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
     flush();
   }
   if (info.truncated) rows.metadata("file ends early", "true");
+  if (info.damaged > 0) rows.metadata("damaged places", std::to_string(info.damaged));
   flush();
   std::uint64_t seen = 0;
   TraceVisitor visitor;
@@ -235,7 +236,7 @@ void convert_all(const ParquetOptions& options, ConvertResult& result) {
   for (const std::string& path : options.paths) {
     const FileInfo info = read_file_info(path);
     if (!info.error.empty()) throw std::runtime_error(path + ": " + info.error);
-    result.truncated = result.truncated || info.truncated;
+    result.truncated = result.truncated || info.truncated || info.damaged > 0;
     result.warnings.insert(result.warnings.end(), info.warnings.begin(), info.warnings.end());
     if (info.rounded > 0) {
       result.warnings.push_back(path + ": " + std::to_string(info.rounded) +

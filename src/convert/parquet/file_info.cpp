@@ -113,7 +113,8 @@ FileInfo read_file_info(const std::string& path) {
     return true;
   };
   const ReadResult read = read_trace(path, visitor);
-  info.truncated = read.is_partial();
+  info.truncated = read.truncated;
+  info.damaged = read.damaged;
   add_warnings(path, read, info.warnings);
   info.error = read.useless();
   reader.finish();

@@ -23,7 +23,8 @@ struct RankInfo {
 
 struct FileInfo {
   std::string path, error;
-  bool truncated = false;                 // events are missing: the file ends early or is damaged
+  bool truncated = false;
+  std::uint64_t damaged = 0;              // places where events are missing
   std::vector<std::string> warnings;      // each starts with the path
   std::uint64_t events = 0, rounded = 0;  // rounded: events with times finer than a nanosecond
   std::int64_t base_ns = 0;

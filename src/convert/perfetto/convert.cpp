@@ -23,7 +23,7 @@ class SecondPass {
  public:
   SecondPass(Plan& plan, Packets& out) : plan_(plan), out_(out) {}
 
-  void start(const std::string& source, bool truncated) {
+  void start(const std::string& source, const ReadResult& read) {
     out_.start(plan_);
     out_.plain_track(kMetadataTrack, 0, "trace metadata");
     out_.plain_track(kGlobalTrack, 0, "global marks");
@@ -33,7 +33,9 @@ class SecondPass {
       args.push_back({.key = key, .kind = kind, .integer = value});
     };
     args.push_back({.key = "converted from", .kind = ReadEvent::ReadArg::Kind::kString, .text = source});
-    add("file ends early", ReadEvent::ReadArg::Kind::kBool, truncated);
+    add("file ends early", ReadEvent::ReadArg::Kind::kBool, read.truncated);
+    if (read.damaged > 0)
+      add("damaged places", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(read.damaged));
     add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.on_overflow_tracks));
     add("arrow ends without counterpart", ReadEvent::ReadArg::Kind::kInt,
         static_cast<std::int64_t>(plan_.unmatched_arrow_ends));
@@ -154,7 +156,7 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
 
   Packets packets(sink);
   SecondPass second(plan, packets);
-  second.start(name, whole.is_partial());
+  second.start(name, whole);
   std::uint64_t seen = 0;
   TraceVisitor again;
   again.event = [&](const ReadEvent& event) {

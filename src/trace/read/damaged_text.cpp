@@ -40,7 +40,7 @@ std::string short_text(JsonStream& stream) {
 
 }  // namespace
 
-std::string skip_to_event(JsonStream& stream) {
+std::string skip_to_event(JsonStream& stream, bool behind_list) {
   char before = '\0';  // the last byte that is not blank
   while (!stream.at_end()) {
     const char c = take(stream);
@@ -48,7 +48,9 @@ std::string skip_to_event(JsonStream& stream) {
       skip_blanks(stream);
       const std::string key = short_text(stream);
       skip_blanks(stream);
-      const bool known = std::find(std::begin(kFirstKeys), std::end(kFirstKeys), key) != std::end(kFirstKeys);
+      const bool known = behind_list
+                             ? key == schema::event::kPhase
+                             : std::find(std::begin(kFirstKeys), std::end(kFirstKeys), key) != std::end(kFirstKeys);
       if (known && stream.peek() == ':') return "{\"" + key + '"';
     }
     if (!is_blank(c)) before = c;
@@ -73,10 +75,6 @@ bool skip_to_list(JsonStream& stream) {
     return true;
   }
   return false;
-}
-
-void skip_rest(JsonStream& stream) {
-  while (!stream.at_end()) take(stream);
 }
 
 void skip_comma(JsonStream& stream) {

@@ -8,12 +8,11 @@
 namespace profshim::trace_detail {
 
 /// Takes bytes up to the next event's first key. Returns that event's text so far, `{"ph"`; "" at the end of the text.
-std::string skip_to_event(JsonStream& stream);
+/// `behind_list`: another member may hold objects with the keys of events, so "ph" must come first.
+std::string skip_to_event(JsonStream& stream, bool behind_list);
 /// Takes bytes up to the bracket that opens traceEvents, and the bracket. Returns false at the end of the text.
 bool skip_to_list(JsonStream& stream);
 /// Takes the comma between the list of events and the next member.
 void skip_comma(JsonStream& stream);
-
-void skip_rest(JsonStream& stream);
 
 }  // namespace profshim::trace_detail

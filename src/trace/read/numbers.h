@@ -65,7 +65,10 @@ inline std::int64_t id_number(std::string_view text) {
 /// Takes a pid or tid written as text. False for texts such as "stream 7" or "007".
 inline bool is_whole_number(std::string_view text, std::int64_t& value) {
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-  return (text == "0" || !digits.starts_with('0')) && to_integer(text, value);
+  std::int64_t number = 0;
+  if ((text != "0" && digits.starts_with('0')) || !to_integer(text, number)) return false;
+  value = number;
+  return true;
 }
 
 /// True for a number as JSON writes it: no blanks, no '+'.

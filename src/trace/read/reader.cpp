@@ -38,15 +38,11 @@ class DamagedTrace {
   std::string parse() {
     std::string error = parse_json_stream(stream_, document_, result_.json);
     while (!error.empty() && can_go_on()) {
-      if (result_.damaged++ == 0) first_error_ = at_byte(stream_.position(), error);
-      if (document_.saw_all_events()) {
-        trace_detail::skip_rest(stream_);
-        return {};
-      }
+      if (result_.damaged++ == 0) first_error_ = why(error);
       std::string before = "[";
       if (document_.saw_events()) {
-        before += trace_detail::skip_to_event(stream_);
-        if (before.size() == 1) return error;
+        before += trace_detail::skip_to_event(stream_, document_.saw_all_events());
+        if (before.size() == 1) return document_.saw_all_events() ? "" : error;
       } else if (!trace_detail::skip_to_list(stream_)) {
         return error;
       }
@@ -63,6 +59,10 @@ class DamagedTrace {
 
  private:
   static constexpr std::uint64_t kMostPlaces = 10'000;
+
+  std::string why(const std::string& error) const {
+    return at_byte(stream_.position(), document_.complaint().empty() ? error : document_.complaint());
+  }
 
   bool can_go_on() const {
     return !stream_.at_end() && !stream_.token_too_long() && document_.refused().empty() && !document_.stopped() &&

@@ -46,7 +46,10 @@ class TraceDocument final : public JsonHandler {
   TraceDocument(const TraceVisitor& visitor, JsonStream& stream, ReadResult& result)
       : visitor_(visitor), stream_(stream), result_(result), common_(result.repairs) {}
 
+  /// Why the text is no trace.
   const std::string& refused() const { return refused_; }
+  /// Why the event that could not be parsed is none; "" if the parser knows.
+  const std::string& complaint() const { return complaint_; }
   bool stopped() const { return stopped_; }
   bool saw_events() const { return events_ != Events::kBefore; }
   /// True if the text so far is a list of events that lacks only its last bracket.
@@ -115,7 +118,16 @@ class TraceDocument final : public JsonHandler {
     depth_ = depth;
     keys_ = {};
     capture_.start();
+    complaint_.clear();
     goes_on_ = true;
+  }
+
+  /// After a first event, it is damage.
+  bool no_event() {
+    constexpr char kWhy[] = "an element of traceEvents is not an object";
+    if (result_.events == 0) return refuse(kWhy);
+    complaint_ = kWhy;
+    return false;
   }
 
   bool refuse(const char* why) {
@@ -132,6 +144,7 @@ class TraceDocument final : public JsonHandler {
       case Place::kOutside:
         return refuse("not a trace: neither a JSON object nor a list of events");
       case Place::kEvents:
+        if (kind != Kind::kNull) return no_event();
         ++result_.repairs.no_objects;
         break;
       case Place::kRoot:
@@ -176,7 +189,7 @@ class TraceDocument final : public JsonHandler {
         events_ = Events::kIn;
         return true;
       case Place::kEvents:
-        if (!object) return refuse("an element of traceEvents is not an object");
+        if (!object) return no_event();
         place_ = Place::kEvent;
         builder_.start(stream_.position());
         return true;
@@ -269,7 +282,7 @@ class TraceDocument final : public JsonHandler {
   Events events_ = Events::kBefore;
   int depth_ = 0;
   bool stopped_ = false, goes_on_ = false;
-  std::string top_key_, refused_;
+  std::string top_key_, refused_, complaint_;
   Field field_ = Field::kOther;
   EventBuilder builder_;
   CommonEvents common_;

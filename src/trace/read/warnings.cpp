@@ -37,7 +37,7 @@ void add_event_warnings(const EventRepairs& repairs, std::vector<std::string>& t
   };
   left_out(repairs.lone_begins, "begin (B event) without an end", "begins (B events) without an end");
   left_out(repairs.lone_ends, "end (E event) without a begin", "ends (E events) without a begin");
-  left_out(repairs.no_objects, "element of traceEvents is no event", "elements of traceEvents are no events");
+  left_out(repairs.no_objects, "element of traceEvents is null", "elements of traceEvents are null");
   std::uint64_t others = repairs.no_phase;
   std::string phases = repairs.no_phase > 0 ? "none " + std::to_string(repairs.no_phase) : "";
   for (const auto& [letter, count] : repairs.other_phases) {

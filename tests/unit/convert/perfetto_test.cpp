@@ -128,6 +128,27 @@ TEST(Perfetto, ArrowsConnectTheSlicesThatTheyBindTo) {
   EXPECT_EQ(seen.arrows, wanted);
 }
 
+// Traces of 2021 write the tid of a slice as text, and that of its arrow as a number.
+TEST(Perfetto, AnArrowFindsItsSliceIfTheTidIsText) {
+  const SeenPerfetto seen =
+      converted(trace_of(slice("launch", "1", "2", R"("pid": "7", "tid": "8")") + "," +
+                         slice("kernel", "5", "4", R"("pid": 7, "tid": "stream 7")") + arrow('s', "1", "8", "1") +
+                         arrow('f', "5", "\"stream 7\"", "1", kEnclosing)));
+
+  EXPECT_EQ(seen.arrows, (std::set<std::pair<std::string, std::string>>{{"launch", "kernel"}}));
+}
+
+TEST(Perfetto, TimesBelowZeroShiftAllTimes) {
+  ConvertResult said;
+  const SeenPerfetto seen = converted("[" + slice("a", "-10", "3") + "," + slice("b", "5", "1") + "]", &said);
+
+  EXPECT_EQ(seen.slice("a").begin_ns, 0);
+  EXPECT_EQ(seen.slice("a").end_ns, 3000);
+  EXPECT_EQ(seen.slice("b").begin_ns, 15000);
+  EXPECT_EQ(said.warnings, (std::vector<std::string>{"trace: its times begin below 0: all are shifted by 10000 ns"}));
+  EXPECT_EQ(converted(trace_of(slice("a", "-10", "3"))).slice("a").begin_ns, 999999999999990000);
+}
+
 // A receive may begin before its send.
 TEST(Perfetto, AnArrowMayEndInAnEarlierSlice) {
   const SeenPerfetto seen =

@@ -31,6 +31,7 @@ struct Parsed {
   std::string tokens, error;
   std::uint64_t position;
   bool at_end;
+  JsonRepairs repairs;
 };
 
 Parsed parse(std::string_view text, std::size_t piece = 1) {
@@ -41,8 +42,10 @@ Parsed parse(std::string_view text, std::size_t piece = 1) {
     return n;
   });
   Tokens tokens;
-  const std::string error = parse_json_stream(stream, tokens);
-  return {tokens.text, error, stream.position(), stream.at_end()};
+  JsonRepairs repairs;
+  const std::string error = parse_json_stream(stream, tokens, repairs);
+  if (error.empty()) count_rest(stream, repairs);
+  return {tokens.text, error, stream.position(), stream.at_end(), repairs};
 }
 
 TEST(StreamParser, PassesOnEveryTokenWhereverThePiecesEnd) {
@@ -57,10 +60,66 @@ TEST(StreamParser, PassesOnEveryTokenWhereverThePiecesEnd) {
 }
 
 TEST(StreamParser, SaysWhereTheTextIsNotJson) {
-  EXPECT_EQ(parse(R"({"a" 1})").position, 5u);
+  EXPECT_EQ(parse(R"({"a" 1})", 100).position, 5u);
   EXPECT_NE(parse(R"({"a" 1})").error, "");
-  EXPECT_NE(parse("[\"\xff\"]").error, "");
   EXPECT_NE(parse("[1").error, "");
+}
+
+struct Repaired {
+  std::string_view text, tokens;
+  JsonRepair kind;
+  std::uint64_t count, first;
+};
+
+TEST(StreamParser, ReadsOverOddBytesWhereverThePiecesEnd) {
+  using enum JsonRepair;
+  for (const Repaired& one : {
+           Repaired{"\xef\xbb\xbf[1]", "[ 1 ] ", kByteOrderMark, 1, 0},
+           Repaired{"[\"a\nb\tc\"]", "[ a\nb\tc ] ", kControlCharacter, 2, 3},
+           Repaired{"{\"a\x01\": 1}", "{ a\x01 1 } ", kControlCharacter, 1, 3},
+           Repaired{"[\"a\xff\xc3(\"]", "[ a\xef\xbf\xbd\xef\xbf\xbd( ] ", kNotUtf8, 2, 3},
+           Repaired{"[\"\xe2\x82\"]", "[ \xef\xbf\xbd\xef\xbf\xbd ] ", kNotUtf8, 2, 2},
+           Repaired{"[\"\xed\xa0\x80\"]", "[ \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd ] ", kNotUtf8, 3, 2},
+           Repaired{R"(["a\ud800b"])",
+                    "[ a\xef\xbf\xbd"
+                    "b ] ",
+                    kLoneSurrogate, 1, 3},
+           Repaired{R"(["\udc00\ud800\n"])", "[ \xef\xbf\xbd\xef\xbf\xbd\n ] ", kLoneSurrogate, 2, 2},
+           Repaired{R"(["\ud800\ud83d\ude00"])", "[ \xef\xbf\xbd\xf0\x9f\x98\x80 ] ", kLoneSurrogate, 1, 2},
+           Repaired{R"(["C:\Users\x\u12"])", R"([ C:\Users\x\u12 ] )", kBackslash, 3, 4},
+           Repaired{"[1, 2,]", "[ 1 2 ] ", kComma, 1, 5},
+           Repaired{"{\"a\": 1 ,, \"b\": 2, }", "{ a 1 b 2 } ", kComma, 2, 8},
+           Repaired{"[NaN, -Infinity, inf, 1e999, 1e-999]", "[ null null null null 1e-999 ] ", kNotFinite, 4, 1},
+           Repaired{std::string_view("[1,\0 2]", 7), "[ 1 2 ] ", kNulByte, 1, 3},
+           Repaired{std::string_view("[1] \0x{", 7), "[ 1 ] ", kBehindTheEnd, 3, 4},
+       }) {
+    for (const std::size_t piece : {1, 2, 3, 5, 7, 100}) {
+      const Parsed parsed = parse(one.text, piece);
+      EXPECT_EQ(parsed.error, "") << one.text;
+      EXPECT_EQ(parsed.tokens, one.tokens) << one.text << ' ' << piece;
+      EXPECT_EQ(parsed.repairs[one.kind].count, one.count) << one.text << ' ' << piece;
+      EXPECT_EQ(parsed.repairs[one.kind].first, one.first) << one.text << ' ' << piece;
+    }
+  }
+}
+
+TEST(StreamParser, ChangesNothingInStrictJson) {
+  constexpr std::string_view kText =
+      R"({"\u0000\ud83d\ude00": ["é€😀", "\"\\\/\b\f\n\r\t", -0.5e+3, true, [], {}, ""], "": [1, [2, {"a": null}]]})";
+  for (const std::size_t piece : {1, 2, 3, 5, 7, 100}) {
+    const Parsed parsed = parse(kText, piece);
+    EXPECT_EQ(parsed.error, "");
+    for (std::size_t kind = 0; kind < kJsonRepairs; ++kind)
+      EXPECT_EQ(parsed.repairs[static_cast<JsonRepair>(kind)].count, 0u) << kind << ' ' << piece;
+    EXPECT_EQ(parsed.tokens, parse(kText).tokens);
+  }
+}
+
+TEST(StreamParser, Utf16IsSaidInOneLine) {
+  for (const std::string_view text : {std::string_view("\xff\xfe[\0]\0", 6), std::string_view("\0[\0]", 4)}) {
+    const Parsed parsed = parse(text, 100);
+    EXPECT_NE(parsed.error.find("UTF-16"), std::string::npos) << parsed.error;
+  }
 }
 
 TEST(StreamParser, EndsIfTheHandlerSaysSo) {

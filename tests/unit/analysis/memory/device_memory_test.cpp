@@ -28,6 +28,17 @@ TEST(DeviceMemory, AddsUpBlocksOfAnAllocatorWithoutTotals) {
   EXPECT_EQ(memory.released[1], 3u);
 }
 
+// Traces of 2021 have sizes alone.
+TEST(DeviceMemory, AddsUpSizesWithoutAddressesAndTotals) {
+  const DeviceMemory memory = memory_of({{1, 100}, {2, -30}, {3, -90}, {4, 50}, {5, 0}});
+
+  EXPECT_TRUE(memory.only_sizes);
+  EXPECT_EQ(memory.before, 20);
+  EXPECT_EQ(memory.allocated, (Bytes{120, 90, 0, 50}));
+  EXPECT_EQ(memory.highest, 0u);
+  EXPECT_EQ(memory.unusable, 1u);
+}
+
 // The released block was there from the start.
 TEST(DeviceMemory, AReleaseOfAnUnknownBlockIsNoNegativeMemory) {
   const DeviceMemory memory = memory_of({{1, 50, 0xb}, {2, -100, 0xa}, {3, -50, 0xb}});

@@ -132,6 +132,25 @@ TEST_F(MergeTest, RanksOfDifferentJobsAreRefused) {
   EXPECT_NE(merge().error.find("2 ranks"), std::string::npos);
 }
 
+TEST_F(MergeTest, TwoWindowsOfOneProcessAreNoTwoRanks) {
+  const auto window = [](const std::string& ts, const std::string& pid) {
+    return R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":)" + pid + R"(,"tid":1,"ts":)" + ts +
+           R"(,"dur":5}]})";
+  };
+  file("a.json", window("100", "7"));
+  file("b.json", window("200", "7"));
+  EXPECT_NE(merge().error.find("are two windows of one process (pid 7)"), std::string::npos);
+
+  paths_.pop_back();
+  file("c.json", window("200", "8"));
+  EXPECT_EQ(merge(ClockSync::kNone).error, "");
+
+  // Containers have equal pids.
+  paths_.pop_back();
+  file("d.json", window("103", "7"));
+  EXPECT_EQ(merge(ClockSync::kNone).error, "");
+}
+
 TEST_F(MergeTest, RunsOfOneHostAreComparedAcrossOtherHosts) {
   const auto of_run = [](int rank, const std::string& host, const std::string& run) {
     return R"({"distributedInfo": {"rank": )" + std::to_string(rank) + R"(, "world_size": 3}, "host_name": ")" + host +

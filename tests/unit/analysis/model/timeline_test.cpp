@@ -218,11 +218,31 @@ TEST(Timeline, LeavesOutWhatHasNoPossibleTime) {
   EXPECT_EQ(timeline.warnings[0], "some/file.json: 2 events without a possible time or duration are left out");
 }
 
+TEST(Timeline, ANegativeTimeIsATime) {
+  const Timeline timeline = load(trace_of(slice("a", "-1461972216707720", "5") + "," + slice("b", "1", "2")));
+
+  ASSERT_EQ(timeline.slices.size(), 2u);
+  EXPECT_EQ(timeline.slices[0].begin_ns, -1461972216707720000);
+  EXPECT_TRUE(timeline.warnings.empty());
+}
+
+TEST(Timeline, CountsSlicesOfUnknownCategories) {
+  const Timeline timeline =
+      load(trace_of(slice("a", "1", "2", R"("cat":"FEE")") + "," + slice("b", "1", "2") + "," +
+                    slice("c", "1", "2", R"("id":1)") + "," + slice("d", "1", "2", R"("cat":"FEE")")));
+
+  EXPECT_EQ(timeline.warnings,
+            (std::vector<std::string>{"some/file.json: 3 slices of unknown categories (\"FEE\" 2, no category 1): "
+                                      "shown by name, as host functions"}));
+}
+
 TEST(Timeline, SaysInOneLineWhatIsNoTrace) {
   EXPECT_EQ(why_not(trace_of("")), "some/file.json: no events in it");
   EXPECT_NE(why_not("hello").find("some/file.json: byte "), std::string::npos);
   EXPECT_NE(why_not("").find("some/file.json: byte 0"), std::string::npos);
-  EXPECT_NE(why_not(trace_of(slice("a", "NaN", "1"))).find("Invalid value"), std::string::npos);
+  EXPECT_NE(why_not(trace_of(slice("a", "nul", "1"))).find("Invalid value"), std::string::npos);
+  EXPECT_EQ(why_not(trace_of(slice("a", "NaN", "1"))),
+            "some/file.json: none of its 1 events has a time and a duration");
   EXPECT_NE(why_not("{}").find("traceEvents is missing"), std::string::npos);
   EXPECT_NE(why_not("[1]").find("not an object"), std::string::npos);
   EXPECT_THROW(load_timelines("/no/such/file.json"), std::runtime_error);
