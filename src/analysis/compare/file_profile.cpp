@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analysis/model/activity_names.h"
 #include "analysis/model/intervals.h"
 #include "analysis/model/phase_path.h"
 #include "analysis/model/statistics.h"
@@ -32,17 +33,9 @@ std::optional<RowKind> row_kind(Kind kind) {
   }
 }
 
-bool is_launch(std::string_view name) {
-  for (const std::string_view start : {"cudaLaunch", "cuLaunch", "cudaGraphLaunch", "cuGraphLaunch", "hipLaunch",
-                                       "hipModuleLaunch", "hipExtLaunch", "hipGraphLaunch", "hipExtModuleLaunch"}) {
-    if (name.starts_with(start)) return true;
-  }
-  return false;
-}
-
 /// False for torch.distributed's calls: the MPI, gloo or NCCL operations inside them count.
 bool is_communication(RowKind kind, std::string_view name) {
-  if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
+  if (kind == RowKind::kKernel) return is_collective_kernel(name);
   if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
   return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }

@@ -2,6 +2,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "analysis/model/activity_names.h"
 #include "analysis/model/machine_load.h"
 #include "analysis/model/statistics.h"
 #include "phase_rows.h"
@@ -28,13 +29,8 @@ bool depends_on_timing(const std::string& name) {
                                             "MPI_Waitany",
                                             "MPI_Waitsome",
                                             "MPI_Parrived",
-                                            "MPI_Request_get_status*",
-                                            "cudaEventQuery*",
-                                            "cudaStreamQuery*",
-                                            "cuEventQuery*",
-                                            "cuStreamQuery*",
-                                            "hipEventQuery*",
-                                            "hipStreamQuery*"};
+                                            "MPI_Request_get_status*"};
+  if (is_poll(name)) return true;
   return std::any_of(std::begin(kPatterns), std::end(kPatterns),
                      [&](std::string_view pattern) { return glob_match(pattern, name); });
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/model/activity_names.h"
 #include "analysis/model/collective_family.h"
 #include "analysis/model/event_args.h"
 #include "profshim/base/key_hash.h"
@@ -283,7 +284,7 @@ void TorchSyncPoints::slice(const ReadEvent& e, std::uint64_t place) {
   if (e.category == schema::category::kKernel) {
     const std::string_view function = text_arg(e, schema::arg::kCollective);
     const std::int64_t id = integer_arg(e, schema::arg::kExternalId, 0);
-    if (id == 0 || !e.name.starts_with(schema::name::kNcclStart) || !collective_family(function).waits_for_all) return;
+    if (id == 0 || !is_collective_kernel(e.name) || !collective_family(function).waits_for_all) return;
     impl_->kernels.push_back({id, mixed(kKeyStart, function), span_of(e, place)});
   } else if (e.name == schema::name::kCommunication) {
     const std::string_view function = text_arg(e, schema::arg::kCollective);

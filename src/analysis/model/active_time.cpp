@@ -1,6 +1,6 @@
 #include "active_time.h"
 
-#include "collective_family.h"
+#include "activity_names.h"
 
 namespace profshim::analysis_detail {
 

@@ -48,10 +48,4 @@ CollectiveFamily collective_family(std::string_view function) {
   return family;
 }
 
-bool is_collective_kernel(std::string_view name) {
-  constexpr std::string_view kParts[] = {schema::name::kNcclStart, "rccl", "cross_device_reduce"};
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [=](std::string_view part) { return name.find(part) != std::string_view::npos; });
-}
-
 }  // namespace profshim::analysis_detail

@@ -22,6 +22,4 @@ CollectiveFamily collective_family(std::string_view function);
 /// Returns "allreduce" for all_reduce and AllReduce.
 std::string letters(std::string_view function);
 
-bool is_collective_kernel(std::string_view name);
-
 }  // namespace profshim::analysis_detail

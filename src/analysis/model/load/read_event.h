@@ -10,7 +10,6 @@
 
 namespace profshim::analysis_detail {
 
-Kind kind_of(std::string_view category);
 
 /// False for times so large that sums overflow.
 bool is_possible(std::int64_t ns);

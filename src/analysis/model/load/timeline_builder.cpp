@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "analysis/model/activity_names.h"
 #include "read_event.h"
 #include "slice_args.h"
 #include "trace/schema.h"
@@ -62,6 +63,9 @@ void TimelineBuilder::add(const ReadEvent& event) {
     case schema::phase::kInstant:
       add_memory_record(event);
       break;
+    case schema::phase::kMetadata:
+      uncategorized_.note_process(event);
+      break;
     default:
       break;
   }
@@ -76,6 +80,7 @@ void TimelineBuilder::add_slice(const ReadEvent& event) {
   slice.duration_ns = event.duration_ns;
   if (slice.kind == Kind::kUserAnnotation || slice.kind == Kind::kCpuOp) add_step(event, slice);
   if (slice.kind == Kind::kPhase) add_counted_phase(event, slice);
+  if (slice.kind == Kind::kOther && event.category.empty()) uncategorized_.add(timeline_.slices.size());
   timeline_.slices.push_back(slice);
 }
 
@@ -170,7 +175,7 @@ Kind TimelineBuilder::find_kind(const ReadEvent& event) {
     has_words_of_2021_ = has_words_of_2021_ || category == schema::category::kOperator2021 ||
                          category == schema::category::kRuntime2021 || category == schema::category::kKernel2021;
   }
-  return last_kind_;
+  return last_kind_ == Kind::kKernel ? kind_of(category, event.name) : last_kind_;
 }
 
 std::uint32_t TimelineBuilder::find_track(const ReadEvent& event) {
@@ -196,6 +201,7 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
   take_metadata(std::move(metadata));
   warn_of_unknown();
   timeline_.tracks = tracks_.take();
+  uncategorized_.find_kinds(timeline_);
   timeline_.dialect = dialect();
   add_base_time();
   std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),

@@ -8,6 +8,7 @@
 #include "analysis/model/timeline.h"
 #include "profshim/trace/reader.h"
 #include "track_table.h"
+#include "uncategorized.h"
 
 namespace profshim::analysis_detail {
 
@@ -54,6 +55,7 @@ class TimelineBuilder {
   Timeline timeline_;
   TrackTable tracks_;
   std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
+  Uncategorized uncategorized_;
   std::uint64_t unpaired_ = 0, impossible_ = 0;
   std::unordered_map<TextId, std::uint64_t> unknown_;  // slices of categories that no Kind stands for
   bool has_words_of_2021_ = false, is_bare_list_ = false;

@@ -1,0 +1,29 @@
+// Slices without a category: the name of their process, which may come after them, tells their kind.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/model/timeline.h"
+#include "profshim/trace/reader.h"
+
+namespace profshim::analysis_detail {
+
+class Uncategorized {
+ public:
+  /// Takes a metadata event: notes the name of a process.
+  void note_process(const ReadEvent& event);
+  /// `index`: of the slice in the timeline.
+  void add(std::size_t index) { slices_.push_back(static_cast<std::uint32_t>(index)); }
+  /// Sets the kinds. Puts Ascend's collectives, which have a process of their own, on their device. Call this once
+  /// the timeline has its tracks.
+  void find_kinds(Timeline& timeline) const;
+
+ private:
+  std::map<std::int64_t, std::string> processes_;
+  std::vector<std::uint32_t> slices_;
+};
+
+}  // namespace profshim::analysis_detail
