@@ -13,14 +13,17 @@ namespace profshim {
 
 /// A broken item of the checklist for Kineto traces.
 struct Finding {
-  int item = 0;      // number in src/analysis/verify/checklist.cpp
-  bool must = true;  // false = should
+  int item = 0;  // number in src/analysis/verify/checklist.cpp
+  /// True = an error: breaks a consumer, or a promise of profshim's own traces. False = a note.
+  bool must = true;
+  std::string breaks;  // the consumers that stop or leave events out: "HTA"; "" = none
   std::string message;
   std::uint64_t count = 1;  // events that break the item
 };
 struct FileReport {
   std::string path;
   bool readable = false;
+  bool ours = false;  // has the object "profshim"
   std::string error;
   int rank = -1;
   std::uint64_t events = 0;
@@ -34,7 +37,7 @@ struct FileReport {
   std::string phase;                   // "actor 3": occurrence 3 of this phase; "" = a window of steps
   std::optional<std::int64_t> window;  // as the rank counts its windows; unknown in traces of other tools
   std::vector<Finding> findings;
-  bool conforms() const;  // readable, and no `must` finding
+  bool conforms() const;  // readable, and no error
 };
 FileReport verify_trace(const std::string& path);
 /// For tests and fuzzing: `path` is only a name.

@@ -1,22 +1,24 @@
-// Checks that readers of Kineto traces can read a trace. Items: M = must, S = should.
+// Checks that readers of Kineto traces can read a trace, and that profshim's traces keep their promises.
+// profshim-verify(1) lists the errors. Items: B = breaks a consumer, an error in all traces; M = must, an error in
+// profshim's traces and a note in others; S = should, a note.
 // clang-format off
 //
-//    1 M    strict JSON, UTF-8, one object, first key schemaVersion
+//    1 B/M  strict JSON, UTF-8, one object, first key schemaVersion
 //    2 S    the file name ends in .pt.trace.json[.gz], with a number before it
 //    3 M    schemaVersion, deviceProperties, traceEvents
 //    4 M/S  distributedInfo; HTA's text search finds the rank
 //    5 S    ranks of pg_config are lists of integers
 //    6 M    base time, displayTimeUnit
 //    7 S    metadata before traceEvents, no ']' behind traceEvents
-//    8 M    ph, name, pid, tid, ts of every event
-//    9 M    cat and dur of X events; cat of events with External id
+//    8 B/M  ph, name, pid, tid, ts of every event
+//    9 B/M  cat and dur of X events; cat of events with External id
 //   10 M    at most three decimals, ts < 8e12 us
 //   11 M    known categories
-//   12-16, 18-22, 28, 29, 31-34  GPU rows: gpu_checks.cpp
-//   17 M/S  pid and tid of host events
+//   12 B/M, 13-16, 18-22, 28, 29, 31-34  GPU rows: gpu_checks.cpp
+//   17 B/M/S  pid and tid of host events
 //   23 S    work of one stream, and slices of one thread, nest or do not overlap
 //   24 M    no slice of a host thread ends within 1 us after the slice around it
-//   25 M/S  ProfilerStep#N: consecutive, one thread
+//   25 B/M/S  ProfilerStep#N: consecutive, one thread
 //   26 S    no ProfilerStep on GPU rows
 //   27 S    the first element is no API call or device activity
 //   35 S    names of processes and threads
@@ -26,6 +28,7 @@
 //   39 S    no absurd durations
 //   40 S    size
 //   41 M    every b has its e
+//   43 B    flows of fwdbwd have an id and a time
 //   42 M    one spec on all ranks of a window (profshim only)
 //
 // clang-format on
@@ -96,24 +99,27 @@ FileReport verify(const std::string& path, const Read& read) {
   check_name(path, findings);
   if (!result.ok) {
     report.error = result.error + " (after " + std::to_string(result.events) + " events)";
-    findings.must(1, "not strict JSON", report.error);
-    findings.move_to(report.findings);
+    findings.breaks(consumer::kAll, 1, "not JSON", report.error);
+    findings.move_to(report.findings, report.ours);
     return report;
   }
-  for (const std::string& warning : result.json_warnings()) findings.must(1, "not strict JSON", warning);
-  if (result.bare_list) findings.must(1, "a list of events, not an object that holds them as traceEvents");
+  for (const std::string& warning : result.json_warnings())
+    findings.breaks(consumer::kHta, 1, "not strict JSON", warning);
+  if (result.bare_list)
+    findings.breaks(consumer::kHtaAndTensorBoard, 1, "a list of events, not an object that holds them as traceEvents");
   if (result.repeated_keys > 0) findings.must(1, "an object has the same key twice", where_is(result.repeated_key_at));
   if (result.bytes > kMaxViewableBytes) findings.should(40, "larger than 450 MB: viewers may not open it");
   header.finish(rank.rank());
   events.finish();
   gpu.finish();
   report.steps = tracks.finish(findings, report.merged);
-  findings.move_to(report.findings);
+  findings.move_to(report.findings, report.ours);
   return report;
 }
 
-void add_finding(FileReport& report, int item, bool must, std::string message) {
-  report.findings.push_back({.item = item, .must = must, .message = std::move(message)});
+/// An error in profshim's traces, a note in others.
+void add_finding(FileReport& report, int item, std::string message) {
+  report.findings.push_back({.item = item, .must = report.ours, .breaks = {}, .message = std::move(message)});
 }
 
 }  // namespace
@@ -136,13 +142,13 @@ void verify_together(std::vector<FileReport>& reports) {
   for (auto it = first; it != reports.end(); ++it) {
     if (!it->readable) continue;
     if (it->rank >= 0 && !ranks.insert(it->rank).second) {
-      add_finding(*it, 4, true, "rank " + std::to_string(it->rank) + " is in another file of this folder too");
+      add_finding(*it, 4, "rank " + std::to_string(it->rank) + " is in another file of this folder too");
     }
     if (it == first) continue;
     const std::string other = " than in " + first->path.substr(first->path.rfind('/') + 1);
-    if (it->base_time_ns != first->base_time_ns) add_finding(*it, 6, true, "another baseTimeNanoseconds" + other);
-    if (it->steps != first->steps) add_finding(*it, 25, true, "other steps" + other);
-    if (it->spec_hash != first->spec_hash) add_finding(*it, 42, true, "another spec hash" + other);
+    if (it->base_time_ns != first->base_time_ns) add_finding(*it, 6, "another baseTimeNanoseconds" + other);
+    if (it->steps != first->steps) add_finding(*it, 25, "other steps" + other);
+    if (it->spec_hash != first->spec_hash) add_finding(*it, 42, "another spec hash" + other);
   }
 }
 

@@ -44,6 +44,12 @@ bool is_known_category(std::string_view category) {
          category.starts_with(schema::category::kPrivateUseStart);
 }
 
+/// The TensorBoard plugin keeps trees of these by int(tid).
+bool is_operator(const ReadEvent& event) {
+  return event.category == schema::category::kCpuOp || event.category == schema::category::kUserAnnotation ||
+         event.category == schema::category::kGpuUserAnnotation || event.category == schema::category::kOperator2021;
+}
+
 }  // namespace
 
 void EventChecks::on_event(const ReadEvent& event) {
@@ -53,6 +59,9 @@ void EventChecks::on_event(const ReadEvent& event) {
     host_row(event);
   names(event);
   marks(event);
+  if (event.category == schema::category::kFwdBwd && (!event.has_id || !event.has_ts)) {
+    findings_.breaks(consumer::kTensorBoard, 43, "an event of category fwdbwd without id or ts", where_is(event));
+  }
   if (event.has_name && find_arg(event, schema::arg::kExternalId) != nullptr && event.category.empty()) {
     findings_.must(9, "External id without cat", where_is(event));
   }
@@ -84,9 +93,11 @@ void EventChecks::fields(const ReadEvent& event) {
   if (event.phase.size() != 1 || kPhases.find(event.phase) == std::string_view::npos) {
     findings_.must(8, "ph is none of X M i C s f b e", where_is(event));
   }
-  if (!event.has_name) findings_.must(8, "no name", where_is(event));
+  if (!event.has_name) findings_.breaks(consumer::kTensorBoard, 8, "no name", where_is(event));
   if (!event.has_pid || !event.has_tid) findings_.must(8, "no pid or no tid", where_is(event));
-  if (!event.has_ts) {
+  if (!event.has_ts && event.is(schema::phase::kSlice)) {
+    findings_.breaks(consumer::kPerfettoAndTensorBoard, 8, "X without ts", where_is(event));
+  } else if (!event.has_ts) {
     findings_.must(8, "no ts", where_is(event));
   } else if (event.ts_us < 0) {
     findings_.must(8, "negative ts", where_is(event));
@@ -97,10 +108,13 @@ void EventChecks::fields(const ReadEvent& event) {
 }
 
 void EventChecks::slice(const ReadEvent& event) {
-  if (event.category.empty()) findings_.must(9, "X without cat", where_is(event));
+  if (event.category.empty()) findings_.breaks(consumer::kTensorBoard, 9, "X without cat", where_is(event));
   if (!event.has_duration) {
-    findings_.must(9, "X without dur", where_is(event));
+    findings_.breaks(consumer::kTensorBoard, 9, "X without dur", where_is(event));
     return;
+  }
+  if (!event.tid_is_number && is_operator(event)) {
+    findings_.breaks(consumer::kTensorBoard, 17, "the tid of an operator is not a number", where_is(event));
   }
   if (event.duration_ns < 0) findings_.must(9, "negative dur", where_is(event));
   if (event.duration_ns > kWeekNs) findings_.should(39, "a slice is longer than a week", where_is(event));

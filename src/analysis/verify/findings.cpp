@@ -4,7 +4,7 @@
 
 namespace profshim::analysis_detail {
 
-void Findings::add(int item, bool must, std::string_view what, const std::string& where) {
+void Findings::add(int item, bool must, std::string_view what, const std::string& where, std::string_view consumers) {
   for (Entry& entry : entries_) {
     if (entry.finding.item != item || entry.what != what) continue;
     ++entry.finding.count;
@@ -12,13 +12,17 @@ void Findings::add(int item, bool must, std::string_view what, const std::string
   }
   std::string message(what);
   if (!where.empty()) message += ": " + where;
-  entries_.push_back({what, {.item = item, .must = must, .message = std::move(message)}});
+  entries_.push_back(
+      {what, {.item = item, .must = must, .breaks = std::string(consumers), .message = std::move(message)}});
 }
 
-void Findings::move_to(std::vector<Finding>& report) {
+void Findings::move_to(std::vector<Finding>& report, bool ours) {
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.finding.item < b.finding.item; });
-  for (Entry& entry : entries_) report.push_back(std::move(entry.finding));
+  for (Entry& entry : entries_) {
+    Finding& finding = report.emplace_back(std::move(entry.finding));
+    finding.must = finding.must && (ours || !finding.breaks.empty());
+  }
   entries_.clear();
 }
 

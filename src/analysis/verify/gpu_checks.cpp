@@ -11,6 +11,8 @@ namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
 
+constexpr std::int64_t kMaxDevice = 63;
+
 constexpr auto by_link = [](const auto& a, const auto& b) { return a.link < b.link; };
 
 template <class Rows>
@@ -87,7 +89,7 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
                      correlation = integer_arg(event, schema::arg::kCorrelation, -1);
   constexpr std::int64_t kRanksApart = 1000;
   const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
-  if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
+  if (device < 0 || device > kMaxDevice || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
   constexpr std::int64_t kContextsApart = 100'000'000;  // tids of contexts with equal stream numbers are this far apart
@@ -114,6 +116,10 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
   for (const std::string_view key : kKeys) complete = complete && find_arg(event, key) != nullptr;
   if (!complete) findings_.must(13, "a kernel lacks arguments that torch_tb_profiler reads", where_is(event));
 
+  // It keeps 64 lists of kernels, by args.device.
+  if (const std::int64_t device = integer_arg(event, schema::arg::kDevice, -1); device < 0 || device > kMaxDevice) {
+    findings_.breaks(consumer::kTensorBoard, 12, "a kernel without args.device in 0..63", where_is(event));
+  }
   const std::int64_t op = integer_arg(event, schema::arg::kExternalId, -1);
   if (op >= 0) kernel_ops_.push_back({.link = op, .offset = event.offset});
 

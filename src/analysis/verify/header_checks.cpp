@@ -100,6 +100,7 @@ void HeaderChecks::rank(std::int64_t in_text) {
 
 void HeaderChecks::ours() {
   const RecordingInfo& recording = *metadata_.recording;
+  report_.ours = true;
   report_.spec_hash = recording.spec_hash;
   report_.window = recording.window;
   if (!recording.phase.empty()) report_.phase = recording.phase + " " + std::to_string(recording.occurrence);

@@ -112,7 +112,8 @@ void TrackChecks::check_async(Findings& findings) {
 
 std::vector<std::int64_t> TrackChecks::check_steps(Findings& findings, bool merged) {
   if (misnamed_steps_ > 0) {
-    findings.must(25, "a name starts with ProfilerStep and is no ProfilerStep#N; HTA fails on it", misnamed_where_);
+    findings.breaks(consumer::kHtaAndTensorBoard, 25, "a name starts with ProfilerStep and is no ProfilerStep#N",
+                    misnamed_where_);
   }
   if (gpu_steps_) findings.should(26, "ProfilerStep as gpu_user_annotation: torch_tb_profiler counts every step twice");
   if (!merged) {

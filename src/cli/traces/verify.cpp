@@ -45,7 +45,8 @@ void print_text(const FileReport& report, bool quiet) {
   if (!report.readable) return;
   for (const Finding& finding : report.findings) {
     if (quiet && !finding.must) continue;
-    std::printf("  %-6s %2d  %s", finding.must ? "must" : "should", finding.item, printable(finding.message).c_str());
+    std::printf("  %-5s %2d  %s", finding.must ? "error" : "note", finding.item, printable(finding.message).c_str());
+    if (!finding.breaks.empty()) std::printf(" [breaks %s]", finding.breaks.c_str());
     if (finding.count > 1) std::printf(" (and %s more)", std::to_string(finding.count - 1).c_str());
     std::printf("\n");
   }
@@ -58,7 +59,8 @@ void write_report(JsonWriter& json, const FileReport& report) {
   json.member("dropped", report.dropped).member("spec_hash", report.spec_hash).member("phase", report.phase);
   json.member("base_time_ns", report.base_time_ns).list("steps", report.steps).key("findings").open_list();
   for (const Finding& finding : report.findings) {
-    json.open_object().member("item", finding.item).member("level", finding.must ? "must" : "should");
+    json.open_object().member("item", finding.item).member("level", finding.must ? "error" : "note");
+    json.member("breaks", finding.breaks);
     json.member("count", finding.count).member("message", finding.message).close_object();
   }
   json.close_list().close_object();
@@ -153,8 +155,9 @@ int run(int argc, char** argv) {
   Options options;
   Arguments arguments(
       "verify",
-      "Checks that trace files meet the needs of Perfetto, HTA, TensorBoard and other readers, and that the\n"
-      "files of one window are consistent. With --spec, also checks the rules min_traces, ranks and complete\n"
+      "Checks that trace files meet the needs of Perfetto, HTA, TensorBoard and other readers, that profshim's\n"
+      "traces keep their promises, and that the files of one window are consistent. With --spec, also checks the rules "
+      "min_traces, ranks and complete\n"
       "of the spec's [check] table.");
   arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
   arguments.add("-s,--spec", options.spec, "Spec with the rules that the traces must meet").shown_as("FILE");
@@ -162,7 +165,7 @@ int run(int argc, char** argv) {
   arguments.add("--quiet", options.quiet,
                 "Print only traces that do not conform, with the reasons, and rules that do not hold");
   arguments.footer("Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
-                   "\nA problem is a finding of level \"must\" or a broken rule. Unreadable traces are failures.");
+                   "\nA problem is an error or a broken rule; a note is none. Unreadable traces are failures.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
   LoadedSpec spec;
