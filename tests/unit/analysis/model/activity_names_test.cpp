@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include <string_view>
+
+#include "analysis/model/timeline.h"
 
 namespace profshim::test {
 namespace {
