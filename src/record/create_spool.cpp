@@ -26,7 +26,7 @@ using spool_memory::populate;
 
 namespace {
 
-constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // bytes of chunks, if address space is scarce
+constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // bytes of chunks
 
 void point_to_tables(const Layout& l) {
   char* const data = spool_memory::data();
@@ -95,6 +95,7 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   const std::uint64_t first = std::min(l.total, l.chunks + kMappedAtFirst);
   if (!spool_memory::map(path, l.total, first, why_not)) return false;
   point_to_tables(l);
+  spool_memory::keep_sparse(spool_memory::data() + l.arena, size.arena_bytes);
   reset_runs(size.chunks);
   reset_definitions();
   reset_thread_blocks();

@@ -34,8 +34,11 @@ constexpr std::uintptr_t kRoomyAddresses[] = {std::uintptr_t{1} << 40, std::uint
 struct Mapping {
   char* data = nullptr;
   std::size_t size = 0, mapped = 0;
+  // No page of this part has memory before populate(), not even by mlockall().
+  char *sparse_begin = nullptr, *sparse_end = nullptr;
   bool is_file = false;
   bool on_disk = false;
+  bool grows = false;
 };
 constinit Mapping mapping;
 
@@ -57,26 +60,57 @@ bool file_size_allowed(std::uint64_t bytes) {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
 }
 
-void* map_at(void* hint, std::uint64_t bytes, int flags, int fd) {
-  void* const data = mmap(hint, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
-  return data == MAP_FAILED ? nullptr : data;
+/// After mlockall(MCL_FUTURE), mmap() gives memory to all pages at once, unless they are inaccessible.
+void* map_unlocked(void* hint, std::uint64_t bytes, int flags, int fd) {
+  void* const data = mmap(hint, bytes, PROT_NONE, flags | MAP_NORESERVE, fd, 0);
+  if (data == MAP_FAILED) return nullptr;
+  munlock(data, bytes);
+  if (mprotect(data, bytes, PROT_READ | PROT_WRITE) == 0) return data;
+  munmap(data, bytes);
+  return nullptr;
 }
 
+/// Files and private memory can grow in place; shared anonymous memory cannot.
+bool can_grow(int flags, int fd) { return fd >= 0 || (flags & MAP_SHARED) == 0; }
+
+/// Extends a mapping that can grow and ends at `end`. Its place changes only if `how` has MREMAP_MAYMOVE.
+void* grow(char* end, std::uint64_t bytes, int how) {
+  const std::uintptr_t page = page_size();
+  char* const last = end - page;
+  // The job may have locked it meanwhile, and a locked mapping grows within RLIMIT_MEMLOCK only.
+  munlock(last, page);
+  void* const grown = mremap(last, page, page + bytes, how);
+  return grown == MAP_FAILED ? nullptr : grown;
+}
+
+/// RLIMIT_MEMLOCK counts one page only if the mapping can grow.
+void* map_at(void* hint, std::uint64_t bytes, int flags, int fd) {
+  const std::uintptr_t page = page_size();
+  const bool grows = can_grow(flags, fd);
+  auto* const data = static_cast<char*>(map_unlocked(hint, grows ? page : bytes, flags, fd));
+  if (data == nullptr || !grows) return data;
+  void* const grown = grow(data + page, bytes - page, hint == nullptr ? MREMAP_MAYMOVE : 0);
+  if (grown == nullptr) munmap(data, page);
+  return grown;
+}
+
+/// Maps the first bytes only, so that mlockall(MCL_CURRENT) gives memory to no more, and so that little is mapped if
+/// address space is scarce.
 bool map_pages(std::uint64_t bytes, std::uint64_t first, int flags, int fd) {
   void* data = nullptr;
-  std::uint64_t mapped = bytes;
-  if (first < bytes && address_space_is_scarce()) {
-    mapped = first;
-    for (const std::uintptr_t address : kRoomyAddresses) {
-      void* const hint = reinterpret_cast<void*>(address);
-      data = map_at(hint, first, flags, fd);
-      if (data == nullptr || data == hint) break;
-      munmap(data, first);
-      data = nullptr;
-    }
+  std::uint64_t mapped = first;
+  for (const std::uintptr_t address : kRoomyAddresses) {
+    void* const hint = reinterpret_cast<void*>(address);
+    data = map_at(hint, first, flags, fd);
+    if (data == hint) break;
+    if (data != nullptr) munmap(data, first);
+    data = nullptr;
   }
-  if (data == nullptr) data = map_at(nullptr, mapped, flags, fd);
-  mapping = {static_cast<char*>(data), bytes, mapped, fd >= 0, false};
+  if (data == nullptr) {
+    if (!address_space_is_scarce()) mapped = bytes;
+    data = map_at(nullptr, mapped, flags, fd);
+  }
+  mapping = {static_cast<char*>(data), bytes, mapped, {}, {}, fd >= 0, false, can_grow(flags, fd)};
   return data != nullptr;
 }
 
@@ -160,11 +194,11 @@ bool reach(std::uint64_t end) {
   const std::uint64_t wanted = std::min<std::uint64_t>((end + kGrowth - 1) / kGrowth * kGrowth, mapping.size);
   const std::uint64_t more = wanted - mapping.mapped;
   char* const behind = mapping.data + mapping.mapped;
-  if (mapping.is_file) {
-    if (mremap(mapping.data, mapping.mapped, wanted, 0) == MAP_FAILED) return false;
+  if (mapping.grows) {
+    if (grow(behind, more, 0) == nullptr) return false;
   } else {
     // A shared anonymous mapping cannot grow.
-    void* const piece = map_at(behind, more, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+    void* const piece = map_unlocked(behind, more, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
     if (piece != behind) {
       if (piece != nullptr) munmap(piece, more);
       return false;
@@ -174,10 +208,18 @@ bool reach(std::uint64_t end) {
   return true;
 }
 
+void keep_sparse(char* begin, std::size_t bytes) {
+  if (mprotect(begin, bytes, PROT_NONE) != 0) return;
+  mapping.sparse_begin = begin;
+  mapping.sparse_end = begin + bytes;
+}
+
 bool populate(void* at, std::size_t bytes) {
   const std::uintptr_t page = page_size();
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(at) + bytes + page - 1) & ~(page - 1);
+  const bool is_sparse = at >= mapping.sparse_begin && at < mapping.sparse_end;
+  if (is_sparse && mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE) != 0) return false;
   // The page cache may accept a page for which the disk has no block.
   if (mapping.on_disk && !allocate_in_file(begin, end)) return false;
   if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
@@ -194,7 +236,11 @@ bool give_back(char* begin, char* end) {
   const std::uintptr_t page = page_size();
   const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) & ~(page - 1);
   const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end) & ~(page - 1);
-  return from < to && madvise(reinterpret_cast<void*>(from), to - from, MADV_REMOVE) == 0;
+  if (from >= to) return false;
+  void* const pages = reinterpret_cast<void*>(from);
+  if (madvise(pages, to - from, MADV_REMOVE) == 0) return true;
+  // EINVAL: the job has locked them by mlockall().
+  return errno == EINVAL && munlock(pages, to - from) == 0 && madvise(pages, to - from, MADV_REMOVE) == 0;
 }
 
 }  // namespace profshim::recorder::spool_memory
