@@ -41,7 +41,8 @@ namespace {
 
 using ExitFunction = void (*)(int);
 using AbortFunction = void (*)();
-constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
+constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr}, next_normal_exit{nullptr},
+    next_quick_exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
 
 // CUDA, NVTX and NCCL open this path, and so get this instance of the library.
@@ -143,6 +144,8 @@ void warn_if_never_activated() {
 __attribute__((constructor)) void on_load() {
   next_exit = reinterpret_cast<ExitFunction>(next_symbol("_exit"));
   next_Exit = reinterpret_cast<ExitFunction>(next_symbol("_Exit"));
+  next_normal_exit = reinterpret_cast<ExitFunction>(next_symbol("exit"));
+  next_quick_exit = reinterpret_cast<ExitFunction>(next_symbol("quick_exit"));
   next_abort = reinterpret_cast<AbortFunction>(next_symbol("abort"));
   if (!session::requested()) return;
   clear_words_in_children();
@@ -163,6 +166,18 @@ __attribute__((constructor)) void on_load() {
   session::finish(session::End::kAbrupt);
   if (next != nullptr) next(status);
   for (;;) syscall(SYS_exit_group, status);
+}
+
+/// Another library's constructor may end the process before on_load().
+ExitFunction known_or_next(const std::atomic<ExitFunction>& known, const char* name) {
+  const ExitFunction function = known.load(std::memory_order_relaxed);
+  return function != nullptr ? function : reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, name));
+}
+
+/// A handler may call exit() while another thread is in exit(): glibc then skips the function that this thread runs,
+/// and would end the process in the middle of its last trace.
+void await_other_exit() {
+  if (session::spec() == nullptr) session::finish(session::End::kNormal);
 }
 
 /// The rank of a process that has not used a library of process.require_any yet. Replaced ranks are not freed: another
@@ -222,7 +237,8 @@ bool activate_by_environment(session::Use use, Rank rank) {
 
 }  // namespace profshim::inject
 
-// _exit, _Exit and abort run no atexit handlers, so their hooks write the traces.
+// _exit, _Exit and abort run no atexit handlers, so their hooks write the traces. Those of exit and quick_exit wait for
+// threads that already end the process.
 
 PROFSHIM_EXPORT void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);
@@ -230,6 +246,20 @@ PROFSHIM_EXPORT void _exit(int status) {
 
 PROFSHIM_EXPORT void _Exit(int status) noexcept {
   profshim::inject::leave(profshim::inject::next_Exit.load(std::memory_order_relaxed), status);
+}
+
+PROFSHIM_EXPORT void exit(int status) noexcept {
+  using namespace profshim::inject;
+  await_other_exit();
+  if (const auto next = known_or_next(next_normal_exit, "exit")) next(status);
+  __builtin_trap();
+}
+
+PROFSHIM_EXPORT void quick_exit(int status) noexcept {
+  using namespace profshim::inject;
+  profshim::session::finish(profshim::session::End::kAbrupt);
+  if (const auto next = known_or_next(next_quick_exit, "quick_exit")) next(status);
+  __builtin_trap();
 }
 
 PROFSHIM_EXPORT void abort() noexcept {

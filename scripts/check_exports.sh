@@ -18,7 +18,7 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
   cuptiActivityEnableAndDump cuptiActivityEnableAndDump_v2 cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize
   cuptiActivityEnableContext cuptiActivityDisableContext cuptiActivityEnableRuntimeApi cuptiActivityEnableDriverApi'
 # Hooks of functions that end or replace the process, or read and set the action of a signal.
-exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
+exits='exit quick_exit _exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
 actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'
 # The job looks up functions by these.
 lookups="dlsym dlvsym $(sed -n 's/^HOOK(\(.*\))/\1/p' inject/core/driver_lookups.def | tr '\n' ' ')"

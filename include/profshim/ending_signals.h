@@ -26,14 +26,14 @@ std::int64_t arrived_at_ns();
 void end_process();
 
 /// Blocks the caught signals on the thread that begins or ends the recording, since the handler may stop that thread.
-/// look() treats pending signals as caught.
+/// look() treats pending signals as caught. It returns true if the process must end at once: a second request.
 class Blocked {
  public:
   Blocked();
   ~Blocked();
   Blocked(const Blocked&) = delete;
   Blocked& operator=(const Blocked&) = delete;
-  void look() const;
+  bool look() const;
 
  private:
   sigset_t before_, ours_;

@@ -219,6 +219,7 @@ struct Spec : Detail {
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
     std::int64_t exit_seconds = 10;
+    bool write_all = false;                                              // at the end of the job
     bool stacks = false, key_averages = false, memory_timeline = false;  // files besides the trace
     StacksMetric stacks_metric = StacksMetric::kAuto;
     bool arguments = true;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cpu_limit.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/output/once_per_job.h"
@@ -21,6 +22,7 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 constexpr std::int64_t kAbruptPatience_ns = 2 * kSecond_ns;
 constexpr std::int64_t kNormalPatience_ns = 30 * kSecond_ns;
 constexpr std::int64_t kLookEvery_ns = 20'000'000;
+constexpr std::int64_t kSilence_ns = 2 * kSecond_ns;  // a wait this short needs no line
 
 }  // namespace
 
@@ -32,28 +34,85 @@ std::int64_t patience_ns(const State& s, End how) {
 
 namespace {
 
-// 0 = no deadline.
-std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
-  if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
-  return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
-}
+/// The thread that ends the recording waits for the writer.
+class WaitForWriter {
+ public:
+  WaitForWriter(State& s, End how, const ending_signals::Blocked& blocked) : s_(s), how_(how), blocked_(blocked) {}
 
-bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) {
-  std::unique_lock lock(s.mutex);
-  std::uint64_t seen = s.progress_count.load();
-  const std::int64_t began = monotonic_ns();
-  std::int64_t last_progress = began;
-  while (!s.writer_done) {
-    s.progress.wait_for(lock, kLookEvery_ns, [&s] { return s.writer_done; });
-    blocked.look();
-    const std::int64_t now = monotonic_ns(), deadline = deadline_ns(s, how, began);
-    if (const std::uint64_t count = s.progress_count.load(); count != seen) {
-      seen = count;
-      last_progress = now;
+  /// Returns false if the writer was too slow.
+  bool wait() {
+    std::unique_lock lock(s_.mutex);
+    while (!s_.progress.wait_for(lock, kLookEvery_ns, [this] { return s_.writer_done; })) {
+      lock.unlock();
+      const bool must_end = blocked_.look() || is_too_late() || !has_cpu_time();
+      if (!must_end) say_what_it_waits_for();
+      lock.lock();
+      if (must_end) return s_.writer_done;
     }
-    if (now - last_progress > patience_ns(s, how) || (deadline != 0 && now > deadline)) return s.writer_done;
+    return true;
   }
-  return true;
+
+ private:
+  bool is_too_late() {
+    const std::int64_t now = monotonic_ns();
+    if (const std::uint64_t count = s_.progress_count.load(); count != seen_) {
+      seen_ = count;
+      last_progress_ns_ = now;
+    }
+    if (now - last_progress_ns_ > patience_ns(s_, how_)) return true;
+    if (ending_signals::arrived() != 0) return now > ending_signals::arrived_at_ns() + exit_ns(s_);
+    if (handler_waiting_since_ns_ == 0 && handler_waits()) handler_waiting_since_ns_ = now;
+    if (handler_waiting_since_ns_ != 0 && now > handler_waiting_since_ns_ + exit_ns(s_)) return true;
+    return how_ == End::kReplaced && now > began_ns_ + exit_ns(s_);
+  }
+
+  /// True if a handler of the job could run on this thread.
+  static bool handler_waits() {
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1 ||
+           sigismember(&pending, SIGHUP) == 1;
+  }
+
+  /// The writer must not use up what the job itself did not: its exit status would be that of SIGXCPU or SIGKILL.
+  static bool has_cpu_time() {
+    const bool soft = ending_signals::arrived() == 0;
+    return cpu_limit::left_ns(soft) > cpu_limit::kReserve_ns;
+  }
+
+  void say_what_it_waits_for() {
+    const std::uint64_t waiting = s_.windows_waiting.load();
+    if (is_said_ || waiting < 2 || monotonic_ns() - began_ns_ < kSilence_ns) return;
+    is_said_ = true;
+    if (s_.spec.output.write_all) {
+      log::line(LogLevel::kWarn, "the job has ended, %llu more windows are being written; Ctrl-C twice ends this",
+                static_cast<unsigned long long>(waiting));
+    } else {
+      log::line(LogLevel::kWarn,
+                "the job has ended, %llu more windows wait to be written: none is begun %lld s after the end "
+                "(output.exit_seconds); Ctrl-C twice ends this",
+                static_cast<unsigned long long>(waiting), static_cast<long long>(s_.spec.output.exit_seconds));
+    }
+  }
+
+  State& s_;
+  const End how_;
+  const ending_signals::Blocked& blocked_;
+  const std::int64_t began_ns_ = monotonic_ns();
+  std::int64_t last_progress_ns_ = began_ns_;
+  std::uint64_t seen_ = s_.progress_count.load();
+  std::int64_t handler_waiting_since_ns_ = 0;
+  bool is_said_ = false;
+};
+
+void log_unfinished(const State& s) {
+  if (recorder::path().empty()) {
+    log::line(LogLevel::kWarn,
+              "the last trace could not be finished in time, its events are lost: raise output.exit_seconds");
+  } else {
+    log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
+              s.folder.c_str());
+  }
 }
 
 }  // namespace
@@ -71,22 +130,15 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   {
     std::lock_guard lock(s.mutex);
     s.stop = true;
+    if (!s.spec.output.write_all) s.begin_until_ns = monotonic_ns() + exit_ns(s);
   }
   s.wake.notify_all();
   s.progress.notify_all();
-  if (!wait_for_writer(s, how, blocked)) {
-    if (recorder::path().empty()) {
-      log::line(LogLevel::kWarn,
-                "the last trace could not be finished in time, its events are lost: raise output.exit_seconds");
-    } else {
-      log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
-                s.folder.c_str());
-    }
-    return;
-  }
+  if (!WaitForWriter(s, how, blocked).wait()) return log_unfinished(s);
   recorder::header().finished.store(1);
   log_outcome(s);
-  if (s.failed.load() == 0) remove_spool(s);  // else `profshim recover` needs it
+  const bool is_all_written = s.failed.load() == 0 && s.windows_waiting.load() == 0;
+  if (is_all_written) remove_spool(s);  // else `profshim recover` needs it
   output::release_claim(s.folder, s.rank.rank);
   output::leave_meeting(s.meeting_file, s.run_name, s.folder);
   output::remove_job_lines(s.folder, recorder::header().base_time_ns);

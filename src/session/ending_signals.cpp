@@ -14,13 +14,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cpu_limit.h"
 #include "profshim/base/clock.h"
 
 namespace profshim::ending_signals {
 namespace {
 
 // Not SIGQUIT: it asks for a core dump at once.
-constexpr std::array kCaught = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
+constexpr std::array kCaught = {SIGHUP,  SIGINT,    SIGUSR1, SIGUSR2, SIGALRM,
+                                SIGTERM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
 // Launchers repeat a signal within this time. A later signal ends the process at once.
 constexpr std::int64_t kOneRequest_ns = 1'000'000'000;
 // The thread that ends the recording gives up after `limit`. If it is stuck, the process ends this much later.
@@ -154,19 +156,31 @@ void set_last_resort(int signal) {
   syscall(SYS_timer_settime, timer, 0, &at, nullptr);
 }
 
-void note(int signal, const siginfo_t* info) {
-  std::int64_t none = 0;
-  if (!first_at.compare_exchange_strong(none, monotonic_ns())) return;
-  if (info != nullptr) first_info = *info;
-  first_signal.store(signal);
-  set_last_resort(signal);
+// The job has used the CPU time of its soft limit. Near the hard limit, the kernel ends it by the default action of
+// SIGXCPU.
+void spare_cpu_time() {
+  if (!cpu_limit::has_hard_limit()) return;
+  cpu_limit::throttle_job();
+  if (cpu_limit::send_last_signal()) give_back(index_of(SIGXCPU));
 }
 
-/// True if limit + kLastResort_ns has passed or `signal` (0 = none) is a second request.
+void note(int signal, const siginfo_t& info) {
+  std::int64_t none = 0;
+  if (!first_at.compare_exchange_strong(none, monotonic_ns())) return;
+  first_info = info;
+  first_signal.store(signal);
+  set_last_resort(signal);
+  if (signal == SIGXCPU && info.si_code == SI_KERNEL) spare_cpu_time();
+}
+
+/// True if limit + kLastResort_ns has passed, `signal` (0 = none) is a second request, or no CPU time is left.
 bool is_over(int signal) {
   const std::int64_t age = monotonic_ns() - first_at.load();
-  const bool repeats_itself = signal == SIGXCPU || signal == SIGALRM;
-  return age >= limit.load() + kLastResort_ns || (signal != 0 && !repeats_itself && age > kOneRequest_ns);
+  constexpr std::array kRepeatThemselves = {SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
+  const bool repeats_itself =
+      std::find(kRepeatThemselves.begin(), kRepeatThemselves.end(), signal) != kRepeatThemselves.end();
+  if (signal != 0 && !repeats_itself && age > kOneRequest_ns) return true;
+  return age >= limit.load() + kLastResort_ns || cpu_limit::left_ns(false) < cpu_limit::kReserve_ns;
 }
 
 /// True if the signal interrupted a system call. If the handler returned, the call could fail and the job run on.
@@ -185,7 +199,7 @@ bool waits_in_the_kernel(const void* context) {
 #endif
 }
 
-/// A process that signals itself does not expect to run on.
+/// A process that signals itself does not expect to run on. SIGXFSZ looks as if its thread had sent it.
 bool is_sent_by_itself(const siginfo_t& info) {
   const bool by_a_process = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
   return by_a_process && info.si_pid == getpid();
@@ -208,7 +222,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   if (getpid() != owner.load()) {
     die_of(signal, info);
   } else {
-    note(signal, info);
+    note(signal, *info);
     if (!catching.load() || is_over(signal)) {
       die_of_the_first(signal);
     } else if (waits_in_the_kernel(context) || is_sent_by_itself(*info)) {
@@ -276,11 +290,15 @@ Blocked::Blocked() {
 
 Blocked::~Blocked() { pthread_sigmask(SIG_UNBLOCK, &ours_, nullptr); }
 
-void Blocked::look() const {
-  sigset_t pending;
-  sigpending(&pending);
-  for (const int signal : kCaught) {
-    if (sigismember(&pending, signal) == 1 && sigismember(&ours_, signal) == 1) note(signal, nullptr);
+bool Blocked::look() const {
+  bool is_over_now = false;
+  const timespec at_once{};
+  for (siginfo_t info{};;) {
+    const long got = syscall(SYS_rt_sigtimedwait, &ours_, &info, &at_once, kKernelSetBytes);
+    if (got <= 0) return is_over_now;
+    const int signal = static_cast<int>(got);
+    note(signal, info);
+    is_over_now = is_over_now || is_over(signal);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "profshim/base/log_folder.h"
 #include "profshim/base/process/process_words.h"
 #include "profshim/base/threads/signal_guard.h"
+#include "profshim/base/threads/uninterrupted.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "session/participation/launch_environment.h"
@@ -70,6 +71,7 @@ void end_here(State& s, End how) {
   {
     const SignalGuard guard;
     const ending_signals::Blocked blocked;
+    const Uninterrupted no_handler_of_the_job;
     try {
       end_recording(s, how, blocked);
     } catch (const std::exception& e) {
@@ -143,6 +145,7 @@ void activate(const Rank& rank, Ticks began) {
   sigset_t job_signals;
   pthread_sigmask(SIG_SETMASK, nullptr, &job_signals);
   const SignalGuard guard;
+  const Uninterrupted no_handler_of_the_job;
   try {
     s = begin_recording(rank, job_signals);
   } catch (const std::exception& e) {

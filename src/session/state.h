@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -53,6 +54,8 @@ struct PresentStep {
   std::int64_t schedule = 0;                   // as in the schedule
   bool is_armed = false;                       // the schedule records it, or warms up
 };
+
+inline constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 /// Only the step thread calls note().
 struct StepsSeen {
@@ -143,6 +146,8 @@ struct State {
   std::mutex gathering;       // held by the writer to collect events, by the collector to free chunks
   bool stop = false;          // guarded by mutex
   bool writer_done = false;   // guarded by mutex
+  std::atomic<std::int64_t> begin_until_ns{kNoEnd};  // set before `stop`: the writer begins no window after this time
+  std::atomic<std::uint64_t> windows_waiting{0};     // set by the writer: closed, not written
   std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "profshim/base/threads/uninterrupted.h"
 #include "profshim/call_stack.h"
 #include "session/state.h"
 
@@ -48,6 +49,7 @@ void prepare_detail(State& s) {
 }
 
 void update_detail(State& s) {
+  const Uninterrupted no_handler_of_the_job;
   const std::lock_guard lock(s.detail_mutex);
   Detail now = s.spec;
   for (const auto& phase : s.phase_windows) {

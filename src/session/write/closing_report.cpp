@@ -139,6 +139,16 @@ void log_written_traces(State& s) {
   }
 }
 
+void log_unwritten_windows(const State& s) {
+  const std::uint64_t left = s.windows_waiting.load();
+  if (left == 0 || !speaks_for_job(s, "unwritten")) return;
+  const std::string kept = recorder::path().empty() ? "their events are lost" : "run  profshim recover " + s.folder;
+  log::line(LogLevel::kWarn,
+            "%llu of %llu windows were not written within output.exit_seconds: %s; output.write_all = true waits for "
+            "all windows%s",
+            Number{left}, Number{s.windows_opened.load()}, kept.c_str(), where_others_are(s).c_str());
+}
+
 void log_lost_windows(const State& s) {
   std::size_t cut_short = 0, windows = 0;
   std::uint64_t dropped = 0;
@@ -201,6 +211,7 @@ void log_outcome(State& s) {
   }
   log_written_traces(s);
   if (!s.last_table.empty()) log::text(LogLevel::kWarn, s.last_table);
+  log_unwritten_windows(s);
   log_lost_windows(s);
   log_full_tables(s);
   for (const UnseenCalls& unseen : unseen_calls()) {

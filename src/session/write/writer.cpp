@@ -77,6 +77,11 @@ class Writer {
 
   bool has_work() const { return next_closed().has_value(); }
 
+  /// Writes closed windows until there are none, or the end of the job allows no more.
+  void publish_all() {
+    while (may_begin() && publish_next()) s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+  }
+
   void write_manifest(const char* state) {
     s_.manifest.state = state;
     s_.manifest.steps_seen = static_cast<std::int64_t>(recorder::header().steps_seen.load());
@@ -135,6 +140,26 @@ class Writer {
       if (!is_open && done_.count(number) == 0) return number;
     }
     return std::nullopt;
+  }
+
+  /// True for one window at least after the job has ended.
+  bool may_begin() {
+    s_.windows_waiting.store(closed_windows());
+    const std::int64_t until_ns = s_.begin_until_ns.load();
+    if (until_ns == kNoEnd) return true;
+    const bool is_first = !has_begun_at_end_;
+    has_begun_at_end_ = true;
+    return is_first || monotonic_ns() < until_ns;
+  }
+
+  std::uint64_t closed_windows() const {
+    const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
+    std::uint64_t closed = 0;
+    for (std::uint64_t number = next_; number < opened; ++number) {
+      const bool is_closed = window(number).state.load(std::memory_order_acquire) == spool::WindowState::kClosed;
+      closed += is_closed && done_.count(number) == 0 ? 1 : 0;
+    }
+    return closed;
   }
 
   bool are_phases_over() const {
@@ -250,6 +275,7 @@ class Writer {
   std::unique_ptr<spool::View> view_;
   std::uint64_t next_ = 0;        // windows before this one are done
   std::set<std::uint64_t> done_;  // later windows that are done
+  bool has_begun_at_end_ = false;
   Ticks measured_at_ = 0;
   const char* last_state_ = "";
   std::int64_t last_manifest_ns_ = 0, last_sign_ns_ = monotonic_ns();
@@ -271,7 +297,7 @@ void* run_writer(void* argument) {
   for (;;) {
     const bool last_round = s.stop;
     lock.unlock();
-    while (writer.publish_next()) s.progress_count.fetch_add(1, std::memory_order_relaxed);
+    writer.publish_all();
     if (s.finish != nullptr) s.finish->tick();
     disk.check((recorder::mode() & recorder::kArmed) != 0);
     if (!last_round) {
@@ -291,6 +317,11 @@ void* run_writer(void* argument) {
     });
   }
   lock.unlock();
+  if (const std::uint64_t left = s.windows_waiting.load(); left > 0) {
+    recorder::problem("output", std::to_string(left) +
+                                    " windows were not written before the job ended: see output.write_all; profshim "
+                                    "recover writes them if their events were kept");
+  }
   writer.write_manifest("finished");
   lock.lock();
   s.writer_done = true;

@@ -78,7 +78,11 @@ std::vector<KeyRow> output_keys() {
       integer_row(
           "output.exit_seconds", 0, 3600, +[](Spec& s) -> std::int64_t& { return s.output.exit_seconds; },
           "seconds for which SIGTERM and similar signals, exec*() and daemon() may wait for the trace; 0 = they do "
-          "not wait"),
+          "not wait. After this time, the end of a job begins to write no further window"),
+      boolean_row(
+          "output.write_all", [](Spec& s) -> bool& { return s.output.write_all; },
+          "the end of a job waits until all windows are written; false = it leaves those that it has not begun within "
+          "output.exit_seconds to `profshim recover`"),
   };
 }
 

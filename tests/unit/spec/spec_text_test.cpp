@@ -108,6 +108,7 @@ class RandomSpecs {
     s.output.overwrite = static_cast<Overwrite>(random_() % 3);
     s.output.niceness = static_cast<int>(random_() % 20);
     s.output.exit_seconds = number(3601);
+    s.output.write_all = flip();
     s.output.traces_to_keep = number(5) + 1;
     s.output.keep_bytes = random_();
     s.finish.command = text();

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "profshim/base/glob.h"
+#include "profshim/base/threads/uninterrupted.h"
 #include "session/steps/earlier_markers.h"
 #include "session/steps/steps.h"
 #include "step_finder.h"
@@ -93,6 +94,7 @@ void take_over(State& s, Ticks until) {
     const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
     std::vector<Marker> markers;
     {
+      const Uninterrupted no_handler_of_the_job;
       const std::lock_guard no_chunk_changes_hands(s.gathering);
       if (view != nullptr) markers = Markers(*view, rule, s.step_thread.load(), since, until).found();
     }

@@ -1,0 +1,119 @@
+#include "cpu_limit.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <limits>
+
+namespace profshim::cpu_limit {
+namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+/// User and system time of this process, as the kernel counts it for RLIMIT_CPU. CLOCK_PROCESS_CPUTIME_ID counts
+/// otherwise. Layout: include/linux/posix-timers_types.h (CPUCLOCK_PROF = 0, process 0 = the caller).
+constexpr clockid_t kLimitedTime = ~clockid_t{0} * 8;
+
+std::int64_t used_ns() {
+  timespec t{};
+  if (syscall(SYS_clock_gettime, kLimitedTime, &t) != 0) return 0;
+  return t.tv_sec * kSecond_ns + t.tv_nsec;
+}
+
+std::int64_t limit_ns(rlim_t seconds) {
+  constexpr auto kMost = static_cast<rlim_t>(kNone / kSecond_ns);
+  return seconds > kMost ? kNone : static_cast<std::int64_t>(seconds) * kSecond_ns;
+}
+
+/// True for our threads, and for threads that they have started and that inherit the name.
+bool is_ours(const char* tid) {
+  char path[64] = "/proc/self/task/", name[16] = {};
+  std::strcat(std::strcat(path, tid), "/comm");
+  const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  syscall(SYS_read, fd, name, sizeof name - 1);
+  syscall(SYS_close, fd);
+  return std::strncmp(name, "profshim-", 9) == 0;
+}
+
+struct Directory {
+  unsigned long long inode, next;
+  unsigned short size;
+  unsigned char type;
+  char name[1];
+};
+
+void throttle(const char* tid, const cpu_set_t& one) {
+  const int thread = std::atoi(tid);
+  if (thread <= 0) return;
+  const sched_param none{};
+  if (!is_ours(tid)) syscall(SYS_sched_setscheduler, thread, SCHED_IDLE, &none);
+  syscall(SYS_sched_setaffinity, thread, sizeof one, &one);
+}
+
+}  // namespace
+
+std::int64_t left_ns(bool soft) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CPU, &limit) != 0) return kNone;
+  const std::int64_t until = limit_ns(soft ? limit.rlim_cur : limit.rlim_max);
+  return until == kNone ? kNone : until - used_ns();
+}
+
+// A real-time thread that is throttled no longer counts for RLIMIT_RTTIME.
+bool has_hard_limit() {
+  for (const auto resource : {RLIMIT_CPU, RLIMIT_RTTIME}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_max != RLIM_INFINITY) return true;
+  }
+  return false;
+}
+
+void throttle_job() {
+  unsigned cpu = 0;
+  if (syscall(SYS_getcpu, &cpu, nullptr, nullptr) != 0 || cpu >= CPU_SETSIZE) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  const long folder = syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  alignas(Directory) char entries[4096];
+  for (long bytes; (bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
+    for (long at = 0; at < bytes;) {
+      const auto& entry = *reinterpret_cast<const Directory*>(entries + at);
+      throttle(reinterpret_cast<const char*>(&entry) + offsetof(Directory, name), one);
+      at += entry.size;
+    }
+  }
+  syscall(SYS_close, folder);
+}
+
+bool send_last_signal() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return false;
+  // Else the kernel repeats SIGXCPU after each second of CPU time.
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_CPU, &limit);
+  struct sigevent event {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGXCPU;
+  int timer = 0;
+  if (syscall(SYS_timer_create, kLimitedTime, &event, &timer) != 0) return false;
+  const std::int64_t at = limit_ns(limit.rlim_max) - kReserve_ns / 2;
+  itimerspec time{};
+  time.it_value.tv_sec = at / kSecond_ns;
+  time.it_value.tv_nsec = at % kSecond_ns;
+  return syscall(SYS_timer_settime, timer, TIMER_ABSTIME, &time, nullptr) == 0;
+}
+
+}  // namespace profshim::cpu_limit

@@ -1,0 +1,27 @@
+// The job's limits on CPU time (ulimit -t, RLIMIT_RTTIME). At the soft limit the kernel sends SIGXCPU, at the hard
+// limit SIGKILL: a trace must be written in between, while other threads of the job may use many CPUs. All functions
+// are async-signal-safe.
+#pragma once
+
+#include <cstdint>
+
+namespace profshim::cpu_limit {
+
+/// CPU time to keep for the end of the process itself.
+inline constexpr std::int64_t kReserve_ns = 100'000'000;
+
+/// Returns the CPU time in nanoseconds that the process may use before the kernel sends SIGKILL, or, if `soft`, before
+/// it sends SIGXCPU. May be negative. The highest number = no limit.
+std::int64_t left_ns(bool soft);
+
+/// True if the kernel sends SIGKILL some time after SIGXCPU.
+bool has_hard_limit();
+
+/// Moves all threads of the process to one CPU, where those of the job run only while ours wait for them, since they
+/// may hold a lock that the writer needs. The process then uses at most one second of CPU time per second.
+void throttle_job();
+
+/// Makes the kernel send SIGXCPU once only kReserve_ns / 2 are left, and not before. Returns false without a limit.
+bool send_last_signal();
+
+}  // namespace profshim::cpu_limit

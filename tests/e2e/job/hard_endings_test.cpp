@@ -1,0 +1,99 @@
+// Endings that leave little time: limits on CPU time, exits in signal handlers, many windows that wait to be written.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "e2e/support/built_programs.h"
+#include "e2e/support/mpi_jobs.h"
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
+
+namespace profshim::e2e {
+namespace {
+
+std::string app(Mpi mpi, const std::string& name) { return built("tests/apps_ending/" + to_string(mpi) + "/" + name); }
+
+Both run_in(const ScratchFolder& scratch, Job job) {
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  return run_both(std::move(job));
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "_") + word;
+  return text;
+}
+
+using Arguments = std::vector<std::string>;
+
+class CpuLimit : public testing::TestWithParam<Arguments> {};
+
+// Arguments: soft and hard limit, threads, calls.
+TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job{.command = {app(mpi, "cpu_limit")}};
+    job.command.insert(job.command.end(), GetParam().begin(), GetParam().end());
+
+    const Both both = run_in(scratch, job);
+
+    EXPECT_EQ(both.with.ending(), both.without.ending()) << to_string(mpi) << both.with.err;
+    EXPECT_NE(both.with.ending(), "timed out");
+    EXPECT_NE(both.with.ending(), "signal 9");
+    EXPECT_EQ(both.with.out, both.without.out);
+    // A trace for which no CPU time is left can be recovered.
+    EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << both.with.err;
+    EXPECT_GE(traces[0].calls("MPI_Allreduce").size(), 2000u);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Endings, CpuLimit,
+                         testing::Values(Arguments{"1", "2", "1", "2000"}, Arguments{"0", "1", "1", "2000"},
+                                         Arguments{"0", "1", "16", "2000"},
+                                         Arguments{"1", "1", "1", "200000", "return"}),
+                         [](const auto& row) { return joined(row.param); });
+
+class AHandler : public testing::TestWithParam<Arguments> {};
+
+TEST_P(AHandler, ThatEndsTheProcessLeavesATrace) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job{.command = {app(mpi, "ends_in_handler")}};
+    job.command.insert(job.command.end(), GetParam().begin(), GetParam().end());
+    job.command.emplace_back("50");
+
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+    const Outcome with = run(job);
+
+    // At the end of main(), the status depends on the moment of the last signal.
+    const std::string how = GetParam()[1];
+    const std::string status = how == "_exit" ? "9" : how == "exit" ? "10" : how == "quick_exit" ? "11" : "9";
+    if (how != "at_end" || with.ending() != "exit 12") EXPECT_EQ(with.ending(), "exit " + status) << with.err;
+    EXPECT_EQ(read_folder(scratch / "traces").size(), 1u) << to_string(mpi) << with.err;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Endings, AHandler,
+                         testing::Values(Arguments{"prof", "_exit", "main"}, Arguments{"alrm", "_exit", "thread"},
+                                         Arguments{"prof", "exit", "main"}, Arguments{"alrm", "exit", "thread"},
+                                         Arguments{"prof", "quick_exit", "main"},
+                                         Arguments{"alrm", "quick_exit", "thread"}, Arguments{"prof", "at_end", "main"},
+                                         Arguments{"alrm", "at_end", "thread"}),
+                         [](const auto& row) { return joined(row.param); });
+
+TEST(CancelledThreads, LeaveTheJobAndItsTraceWhole) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+
+    const Both both = run_in(scratch, {.command = {app(mpi, "cancelled"), "deferred", "100"}});
+
+    EXPECT_EQ(both.with.ending(), "exit 3") << to_string(mpi) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    EXPECT_EQ(profshim({"verify", scratch / "traces"}).ending(), "exit 0");
+  }
+}
+
+}  // namespace
+}  // namespace profshim::e2e
