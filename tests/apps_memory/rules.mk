@@ -1,7 +1,7 @@
 # Programs that measure their own memory or need much of it.
 
 MEMORY_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicc.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicc.mpich),mpich), \
-               $(addprefix $(BUILD)/tests/apps_memory/$(m)/,memory_use tight))
+               $(addprefix $(BUILD)/tests/apps_memory/$(m)/,locked memory_use tight))
 TEST_APPS   += $(MEMORY_APPS)
 
 define memory_rule
