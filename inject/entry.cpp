@@ -171,7 +171,7 @@ __attribute__((constructor)) void on_load() {
 /// Another library's constructor may end the process before on_load().
 ExitFunction known_or_next(const std::atomic<ExitFunction>& known, const char* name) {
   const ExitFunction function = known.load(std::memory_order_relaxed);
-  return function != nullptr ? function : reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, name));
+  return function != nullptr ? function : reinterpret_cast<ExitFunction>(next_symbol(name));
 }
 
 /// A handler may call exit() while another thread is in exit(): glibc then skips the function that this thread runs,

@@ -14,6 +14,8 @@
 #include <initializer_list>
 #include <limits>
 
+#include "profshim/base/text/number_text.h"
+
 namespace profshim::cpu_limit {
 namespace {
 
@@ -54,7 +56,7 @@ struct Directory {
 };
 
 void throttle(const char* tid, const cpu_set_t& one) {
-  const int thread = std::atoi(tid);
+  const auto thread = leading_number<int>(tid);
   if (thread <= 0) return;
   const sched_param none{};
   if (!is_ours(tid)) syscall(SYS_sched_setscheduler, thread, SCHED_IDLE, &none);
