@@ -35,6 +35,7 @@
 #include "profshim/base/text/number_text.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
+#include "start_gate.h"
 
 namespace profshim::inject {
 namespace {
@@ -194,6 +195,8 @@ void remember(session::Use use, const Rank& rank) {
 void activate(session::Use use, const Rank& rank, Ticks began) {
   if (!session::requested() || !know_process()) return;
   if (!session::note_use(use)) return remember(use, rank);
+  const ClosedGate gate;
+  if (!gate.is_ours()) return;
   const Rank* const told = use == session::Use::kMpi ? nullptr : told_rank.load(std::memory_order_acquire);
   session::activate(told != nullptr ? *told : rank, began);
   const Spec* const spec = session::spec();
@@ -213,6 +216,7 @@ void activate(session::Use use, const Rank& rank, Ticks began) {
 
 void leave_parent() {
   told_rank = nullptr;
+  open_gate_in_child();
   session::leave_parent();
   nvtx::leave_parent();
   nccl::leave_parent();

@@ -29,6 +29,7 @@ struct FileReport {
   std::uint64_t events = 0;
   std::vector<std::int64_t> steps;  // N of ProfilerStep#N
   bool complete = true, truncated = false;
+  std::vector<std::string> missing;  // see missing_in() (profshim/trace/completeness.h)
   bool merged = false;
   std::uint64_t dropped = 0;
   int world_size = -1;
@@ -47,7 +48,8 @@ void verify_together(std::vector<FileReport>& reports);
 
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
-  int world_size = -1;  // -1 = unknown
+  std::uint64_t lost_windows = 0;  // asked for by the schedule, but without a trace
+  int world_size = -1;             // -1 = unknown
   std::vector<int> ranks;
 };
 /// The result of one key of [check].

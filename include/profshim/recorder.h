@@ -33,6 +33,7 @@ enum : std::uint32_t {
   kStacks = 16384,         // see profshim/call_stack.h
   kOperatorSteps = 65536,  // see session::operator_begins()
   kPythonCalls = 131072,
+  kStarting = 1u << 31,  // a thread begins the recording: see is_off()
 };
 
 /// Size of BlockTable (inject/core/block_table.h), part of limits.host_memory if kMemory is set.
@@ -49,9 +50,12 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// If the result is 0, a hook only calls the real function. 0 in a child of any fork (base/process/process_words.h): a hook in
-/// whose real function a child was made must look again before it touches the thread's block, which is the parent's.
+/// If the result is 0, a hook only calls the real function. 0 in a child of any fork (base/process/process_words.h): a
+/// hook in whose real function a child was made must look again before it touches the thread's block, which is the
+/// parent's.
 inline std::uint32_t mode() { return process_words.mode.load(std::memory_order_relaxed); }
+/// True if nothing is recorded yet: mode() is 0, or a thread begins the recording.
+inline bool is_off() { return static_cast<std::int32_t>(mode()) <= 0; }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
 /// Returns the begin of the last step or window. A kMpiPolls event that began earlier must not be extended.
@@ -182,7 +186,11 @@ void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringI
             std::initializer_list<std::int64_t> values = {});
 /// Adds a member to the "profshim" object of later traces; the last value of a key counts.
 void add_metadata(std::string_view key, std::string_view json);
-/// Adds a sentence about a loss to the list "problems" of later traces, once.
+/// Counts a loss in the window that is open. Any thread.
+void count_loss(Loss loss, std::uint64_t number = 1);
+/// Adds a sentence to the list "problems" of later traces, once. missing(): what the spec asks for is missing from now
+/// on, so that the window in progress and later ones are incomplete.
 void problem(std::string_view source, std::string_view sentence);
+void missing(std::string_view source, std::string_view sentence);
 
 }  // namespace profshim::recorder

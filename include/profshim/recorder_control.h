@@ -62,8 +62,10 @@ struct WindowOfPhase {
   std::int64_t step = kNoStepNumber;
   std::uint64_t first_tick = 0;
 };
-/// Returns null if kMaxWindows windows wait to be written. Any thread of the job.
+/// Returns null if kMaxWindows windows wait to be written, and counts the lost window. Any thread of the job.
 spool::Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& of = {});
+/// Counts a window that the schedule asks for and that is not opened.
+void lose_window(LostWindow why);
 /// Idempotent and thread-safe: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
 /// Events from `since` on are kept to find the steps: see SpoolHeader::search. 0 = no longer. One thread at a time.

@@ -52,7 +52,9 @@ struct WindowSummary {
   std::uint64_t device = 0;  // CUPTI API calls and device activity
   std::uint64_t dropped = 0;
   std::int64_t first_step = 0, last_step = -1;  // as shown in the trace; first > last: no steps
-  bool complete = true;
+  bool complete = true;                         // nothing is in `missing`
+  std::vector<std::string> missing = {};        // see missing_in() (profshim/trace/completeness.h)
+  std::vector<std::string> other_losses = {};  // of `missing`: without the window's end, full tables and dropped events
   bool truncated = false;
   std::string phase = {};  // "" = a window of steps
   std::int64_t occurrence = 0;

@@ -64,8 +64,12 @@ void before_first_hooked_call() {
 }
 
 void start_with_hooks_alone(const Spec& spec) {
-  if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has reported the other tool
-  recorder::problem("cuda",
+  if (!spec.activities.cuda) return;
+  if (foreign_owner[0] != 0) {
+    recorder::missing("cuda", "this process uses CUDA, but its GPU activity is not recorded: another tool has CUDA");
+    return;
+  }
+  recorder::missing("cuda",
                     "no GPU activity is recorded: CUDA did not load profshim from CUDA_INJECTION64_PATH; the "
                     "job must not change this variable");
   recorder::set_mode(recorder::kCudaCalls, 0);

@@ -99,7 +99,7 @@ StringId world_ranks_text(Handle comm, int size) {
 Communicator* claim(Handle handle) {
   Communicator* const entry = table.claim(handle);
   if (entry == nullptr) {
-    recorder::problem("mpi",
+    recorder::missing("mpi",
                       "more than 16384 communicators at a time: calls on further communicators show no communicator");
   }
   return entry;

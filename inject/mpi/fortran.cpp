@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "forward.h"
+#include "inject/start_gate.h"
 #include "lifecycle.h"
 #include "rows.h"
 
@@ -59,9 +60,10 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   if (!session::requested() || mpi_was_seen()) return real(arguments..., error);
   choose_clock();
   const Ticks began = ticks();
+  inject::announce_recording(true);
   real(arguments..., error);
   const Ticks ended = ticks();
-  if (error != nullptr && *error != 0) return;
+  if (error != nullptr && *error != 0) return inject::announce_recording(false);
   // activate_rank() is false if the binding called the C function, whose hook has activated the rank.
   if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }

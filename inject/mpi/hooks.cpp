@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "forward.h"
+#include "inject/start_gate.h"
 #include "lifecycle.h"
 #include "rows.h"
 
@@ -74,8 +75,10 @@ struct CHook<hook, std::index_sequence<i...>> {
   static int first_call(Signature* real, Argument<i>... arguments) {
     choose_clock();
     const Ticks began = ticks();
+    inject::announce_recording(true);
     const int result = real(arguments...);
     [[maybe_unused]] const Ticks ended = ticks();
+    if (result != 0) inject::announce_recording(false);
     if (result != 0) return result;
     if constexpr (kRow.behavior == Behavior::Initialize) {
       if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, false);

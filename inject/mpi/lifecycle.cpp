@@ -4,6 +4,7 @@
 
 #include "communicators.h"
 #include "inject/activation.h"
+#include "inject/start_gate.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
@@ -40,6 +41,7 @@ bool activate_rank(const void* session_comm, Ticks began) {
   if (!detect_abi()) return false;
   const bool world = session_comm == nullptr;
   inject::activate(session::Use::kMpi, rank_in(world ? abi().world : handle_at(session_comm), world), began);
+  inject::announce_recording(false);
   const bool records = (recorder::mode() & recorder::kActive) != 0;
   // A later CUDA call may start the recording (process.require_any), on a thread that may not call MPI.
   if (world && !records) define_predefined_communicators_at_first_call();

@@ -40,7 +40,7 @@ std::uint64_t hash_of_bytes(const void* data, std::size_t bytes) {
 Communicator* claim(Handle handle) {
   Communicator* const entry = table.claim(handle);
   if (entry == nullptr) {
-    recorder::problem(
+    recorder::missing(
         "nccl",
         "more than 4096 NCCL communicators at a time: calls on further communicators show no communicator (free unused "
         "ones with ncclCommDestroy)");

@@ -93,7 +93,7 @@ void on_activate() {
                 "NVTX ranges are not recorded: NVTX_INJECTION64_PATH names another tool, %s (set "
                 "PROFSHIM_NVTX_CHAIN=1 to give the calls to both)",
                 other_tool);
-  recorder::problem("nvtx", text);
+  recorder::missing("nvtx", text);
 }
 
 }  // namespace profshim::nvtx

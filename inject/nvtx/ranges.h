@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "handles.h"
+#include "inject/start_gate.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
@@ -39,11 +40,15 @@ void leave_parent();
 /// Nanoseconds to record a range; negative if unknown. Not for a job's thread.
 double range_cost();
 
-inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
+inline bool listening() {
+  if (__builtin_expect(recorder::is_off(), 0)) inject::await_recording();
+  return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0;
+}
 
 /// True if nothing is recorded and this message (null = none) cannot be a step or epoch marker.
 inline bool is_ignored(const char* text) {
   using namespace recorder;
+  if (__builtin_expect(is_off(), 0)) inject::await_recording();
   const std::uint32_t now = mode();
   if ((now & (kNvtx | kNvtxSteps)) == 0) return true;
   if ((now & (kArmed | kNvtx)) == (kArmed | kNvtx)) return false;

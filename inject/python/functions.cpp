@@ -18,7 +18,7 @@ constinit std::atomic<bool> is_requested{false};
 void refuse(const std::string& reason) {
   const std::string sentence = "phases of Python functions are not seen: " + reason + "; use nvtx or torch ranges";
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
-  recorder::problem("python", sentence);
+  recorder::missing("python", sentence);
 }
 
 /// Python calls this on its main thread, with the GIL and between two instructions.

@@ -21,7 +21,7 @@ void begin_call(const Site& site, std::uintptr_t* return_address) {
     return;
   }
   if (watch_return(return_address, site.phases, site.name)) return;
-  recorder::problem("symbol", "calls of functions that make phases are lost: more than 256 are in progress");
+  recorder::missing("symbol", "calls of functions that make phases are lost: more than 256 are in progress");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constinit std::atomic<bool> is_disabled{false};
 
 void disable_inputs() {
   if (is_disabled.exchange(true)) return;
-  recorder::problem(
+  recorder::missing(
       "torch",
       "the inputs of an operator did not have the memory layout of this PyTorch release: operators have no "
       "shapes, types and values from then on");

@@ -12,6 +12,7 @@
 #include "inject/core/resolve.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/recorder.h"
+#include "profshim/session.h"
 #include "trace/schema.h"
 
 namespace profshim::torch {
@@ -99,14 +100,22 @@ bool layout_of(const char* release, bool cxx11, Layout& layout) {
 
 const Layout* known_layout() { return known.load(std::memory_order_relaxed); }
 
+namespace {
+
+void report(const char* sentence) {
+  const auto say = session::may_show_inputs() ? recorder::missing : recorder::problem;
+  say("torch", sentence);
+}
+
+}  // namespace
+
 void find_layout(const void* address) {
   static Layout layout;
   Dl_info library{};
   if (dladdr(address, &library) == 0 || library.dli_fname == nullptr) return;
   char release[64], text[192];
   if (!release_of(library.dli_fname, release, sizeof release)) {
-    recorder::problem(
-        "torch",
+    report(
         "the release of PyTorch is unknown (no version.py or build-version in its folder): its operators have names "
         "and times only");
     return;
@@ -121,7 +130,7 @@ void find_layout(const void* address) {
       text, sizeof text,
       "PyTorch %s is not a supported release (1.13 to 2.15 on x86-64): its operators have names and times only",
       release);
-  recorder::problem("torch", text);
+  report(text);
 }
 
 }  // namespace profshim::torch

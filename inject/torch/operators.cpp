@@ -12,6 +12,7 @@
 #include "groups.h"
 #include "inject/core/resolve.h"
 #include "inject/parent.h"
+#include "inject/start_gate.h"
 #include "inject/torch/calls/memory.h"
 #include "inputs.h"
 #include "layout.h"
@@ -168,7 +169,9 @@ constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
 /// Removes the operators' observers once operators cannot show whether this process is a rank. Keeps the observers in a
 /// forked child, where PyTorch's lock may stay locked.
 [[gnu::noinline]] void activate_process(const char* range, const char* name) {
-  if (!inject::know_process() || is_done.load(std::memory_order_relaxed)) return;
+  if (!inject::know_process()) return;
+  inject::await_recording();
+  if (!recorder::is_off() || is_done.load(std::memory_order_relaxed)) return;
   if (range == nullptr && is_done_with_operators.load(std::memory_order_relaxed)) return;
   const Activation activation = try_to_activate(range);
   if (activation != Activation::kDone && name != nullptr) session::note_earlier_marker(name);
@@ -183,13 +186,13 @@ std::unique_ptr<ObserverContext> on_begin(const void* record_function) {
   const int saved_errno = errno;
   if constexpr (scope == Scope::kUser) {
     const char* const name = name_of(record_function);
-    if (recorder::mode() == 0) activate_process(name, name);
+    if (recorder::is_off()) activate_process(name, name);
     if (name != nullptr) {
       const std::uint8_t flags = note_marker_begin(name);
       if (recording() || flags != 0) open(record_function, hook_of(scope), name, flags);
     }
   } else {
-    if (recorder::mode() == 0) activate_process(nullptr, name_of(record_function));
+    if (recorder::is_off()) activate_process(nullptr, name_of(record_function));
     if (scope == Scope::kFunction && recorder::mode_has(kOperatorSteps)) note_operator(name_of(record_function));
     if (recording()) {
       if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
@@ -319,9 +322,9 @@ void on_activate() {
   }
   attach_if_loaded();
   find_layout_once();
-  // Removes the observers added before the activation: they ask for no inputs.
-  observe(Observed::kNothing);
   start_memory();
+  // Observers added before the activation ask for no inputs. Other threads' operators are not seen between the two.
+  if (session::may_show_inputs()) observe(Observed::kNothing);
   on_arming(recorder::mode_has(kArmed));
 }
 

@@ -69,6 +69,13 @@ void add_loss_problems(const Losses& now) {
   }
 }
 
+/// Not counted: events that are there but joined to the wrong launch or to none, copies and memsets that may have had
+/// no bytes, calls whose thread is unknown, records that no release of Kineto shows, and other clients' buffers.
+std::uint64_t records_missing(const Losses& now, const BufferPool::Counts& counts) {
+  return now.by_cupti + now.times.all() + now.launches + now.kept_buffers + now.flushes + now.truncated +
+         counts.overwritten + counts.unread;
+}
+
 void add_buffer_problems(const Losses& now, const BufferPool::Counts& counts) {
   if (now.kept_buffers > 0) {
     recorder::problem(
@@ -104,6 +111,8 @@ void CaptureReport::write_losses(Capture& capture) {
     log::line(LogLevel::kWarn, "CUPTI refused a flush of its records: GPU activity may be missing");
     recorder::problem("cupti", "CUPTI refused a flush of its records: GPU activity may be missing");
   }
+  const std::uint64_t lost = records_missing(now, counts), lost_before = records_missing(losses_, counts_);
+  if (lost > lost_before) recorder::count_loss(Loss::device_lost, lost - lost_before);
   losses_ = now;
   counts_ = counts;
   unknown_threads_ = unknown_threads;
@@ -115,7 +124,7 @@ void CaptureReport::write_losses(Capture& capture) {
 void CaptureReport::write_not_recorded(const Capture& capture) {
   if (capture.not_recorded() == not_recorded_) return;
   not_recorded_ = capture.not_recorded();
-  if (!not_recorded_.empty()) recorder::problem("cupti", "CUPTI does not record: " + not_recorded_);
+  if (!not_recorded_.empty()) recorder::missing("cupti", "CUPTI does not record: " + not_recorded_);
 }
 
 }  // namespace profshim::device

@@ -142,7 +142,9 @@ void finish(bool abrupt) {
   shared.request_changed.notify_all();
   const bool done = wait_for(timeout_ns, [client] { return client->state.load() == Capture::State::kFinished; });
   shared.phase.store(Phase::kOver);
-  if (!done) recorder::problem("cupti", "CUPTI did not deliver the last device activity before the process ended");
+  if (done) return;
+  recorder::count_loss(Loss::device_lost);
+  recorder::problem("cupti", "CUPTI did not deliver the last device activity before the process ended");
 }
 
 void abandon_in_child() {

@@ -39,7 +39,7 @@ void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   client.report.write_not_recorded(capture);
   if (capture.failure()[0] != 0) {
     log::line(LogLevel::kWarn, "%s", capture.failure());
-    recorder::problem("cupti", capture.failure());
+    recorder::missing("cupti", capture.failure());
   }
   if (capture.take_overflow()) shared.overflow.store(true, std::memory_order_relaxed);
   if (capture.state() == Capture::State::kOn) client.report.write_versions(capture);
@@ -117,13 +117,13 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
 
 void report_no_memory() {
   log::line(LogLevel::kWarn, "no GPU activity is recorded: host memory could not be allocated");
-  recorder::problem("cupti", "no GPU activity is recorded: host memory could not be allocated");
+  recorder::missing("cupti", "no GPU activity is recorded: host memory could not be allocated");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
 void report_no_activity(const std::string& why) {
   log::line(LogLevel::kWarn, "no GPU activity is recorded: %s", why.c_str());
-  recorder::problem("cupti", "no GPU activity is recorded: " + why);
+  recorder::missing("cupti", "no GPU activity is recorded: " + why);
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 

@@ -35,6 +35,7 @@ void note_activity_before_start() {
 }  // namespace
 
 void report_late_begin() {
+  recorder::count_loss(Loss::device_lost);
   recorder::problem("cupti",
                     "CUPTI was switched on after a window had begun: earlier GPU activity is missing "
                     "(a larger schedule.warmup switches CUPTI on earlier)");

@@ -17,6 +17,7 @@ void on_taken_back(CuptiClient& client) {
 }  // namespace
 
 void report_other_client() {
+  recorder::count_loss(Loss::device_lost);
   recorder::problem("cupti", "no GPU activity was recorded while another client used CUPTI");
 }
 

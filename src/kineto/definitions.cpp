@@ -33,7 +33,8 @@ Definitions::Definitions(const spool::View& view) : room_(std::max(2 * view.head
 std::string_view Definitions::text_of(const spool::View& view, StringId id, std::size_t longest) {
   const std::string_view text = view.string(id, longest);
   if (text.size() > room_) {
-    add_problem({"spool", "too many long names and texts (communicators, streams, modules): the trace lacks some"});
+    add_problem(
+        {"spool", "too many long names and texts (communicators, streams, modules): the trace lacks some", true});
     return {};
   }
   room_ -= text.size();
@@ -63,7 +64,7 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
       thread_names_[static_cast<std::uint64_t>(d.v[0])] = name;
       break;
     case Kind::kProblem:
-      add_problem({text_of(view, d.text), name});
+      add_problem({text_of(view, d.text), name, d.v[0] != 0, static_cast<Ticks>(d.v[1])});
       break;
     case Kind::kMetadata:
       add_json_member(name, text_of(view, d.text, spool::kMaxText));

@@ -58,6 +58,8 @@ class Definitions {
   const std::vector<Phase>& phases() const { return phases_; }
   struct Problem {
     std::string_view source, sentence;
+    bool is_loss = false;  // what the spec asks for is missing since then
+    Ticks since = 0;
   };
   const std::vector<Problem>& problems() const { return problems_; }
   struct JsonMember {

@@ -96,23 +96,6 @@ std::string phase_json(const WindowEvents& window) {
   return json.close_object().text();
 }
 
-std::string python_lost_sentence(const WindowEvents& window) {
-  if ((window.detail & spool::kPythonCalls) == 0) return {};
-  const Ticks since = window.python_calls.since();
-  if (since == 0) return "this window has no Python calls: none was seen while it was open";
-  const double late_ms = static_cast<double>(since - window.begin) / window.clock.ticks_per_ns() / 1e6;
-  std::string lost;
-  if (late_ms > 1) {
-    lost = "Python calls of the first " + number(late_ms) +
-           " ms of this window are not recorded: Python's main thread was busy elsewhere; a step of warmup avoids this";
-  }
-  if (const std::uint64_t cut = window.python_calls.cut(); cut > 0) {
-    lost += (lost.empty() ? "" : "; ") + std::to_string(cut) +
-            " Python calls end where their caller ends, because their own ends were not seen";
-  }
-  return lost;
-}
-
 std::string problems_json(const WindowEvents& window) {
   JsonWriter json;
   const auto add = [&json](std::string_view source, std::string_view sentence) {
@@ -125,7 +108,7 @@ std::string problems_json(const WindowEvents& window) {
         "the process was killed before its steps were found: this trace has none, and holds all that was recorded; "
         "profshim explain --steps TRACE names the loop in it, if there is one");
   }
-  if (const std::string lost = python_lost_sentence(window); !lost.empty()) add("python", lost);
+  if (const std::string lost = window.python_problem(); !lost.empty()) add("python", lost);
   if (const std::string lost = threads_lost_sentence(window.view.header()); !lost.empty()) add("threads", lost);
   return json.close_list().text();
 }
@@ -158,14 +141,21 @@ std::string cpu_json(const CpuUse& use) {
 
 std::string flag(bool value) { return value ? "true" : "false"; }
 
+/// A count for each row of the table of losses. threads_lost counts since the process began.
 void add_losses(const WindowEvents& window, Members& out) {
-  const spool::SpoolHeader& h = window.view.header();
-  out.emplace_back(ours::kDroppedEvents, std::to_string(window.summary.dropped));
-  if (window.memory_left_out > 0) out.emplace_back(ours::kMemoryEntriesLeftOut, std::to_string(window.memory_left_out));
-  out.emplace_back(ours::kNamesLost, std::to_string(h.strings_lost.load()));
-  out.emplace_back(ours::kDefinitionsLost, std::to_string(h.definitions_lost.load()));
-  out.emplace_back(ours::kThreadsLost, std::to_string(h.threads_lost.load()));
-  out.emplace_back(ours::kPendingLost, std::to_string(h.pending_lost.load()));
+  const WindowLosses losses = window.losses();
+  for (std::size_t i = 0; i < std::size(kLossRows); ++i) {
+    const LossRow& row = kLossRows[i];
+    const bool is_optional = row.key == ours::kMemoryEntriesLeftOut;
+    if (row.sentence.empty() || (is_optional && losses.counts[i] == 0)) continue;
+    out.emplace_back(row.key, std::to_string(losses.counts[i]));
+  }
+  out.emplace_back(ours::kThreadsLost, std::to_string(window.view.header().threads_lost.load()));
+  if (window.summary.complete) return;
+  JsonWriter json;
+  json.open_list();
+  for (const std::string& sentence : window.summary.missing) json.bytes(sentence);
+  out.emplace_back(ours::kMissing, json.close_list().text());
 }
 
 void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& options, Members& out) {

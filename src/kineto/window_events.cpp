@@ -37,7 +37,6 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
   }
   detail = definitions.detail_of_windows(window.phase);
   read_steps();
-  summary.complete = ended_by != spool::WindowEnd::kNone && window.complete != 0;
   if (window.phase != 0) {
     for (const Phase& phase : definitions.phases()) {
       if (phase.id == window.phase) summary.phase = phase.name;
@@ -50,7 +49,11 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
   count_calls();
   limit_memory(options.memory_entries);
   join_events();
-  count_losses();
+  count_dropped();
+  const WindowLosses lost = losses();
+  summary.missing = missing_in(lost);
+  summary.other_losses = other_losses_in(lost);
+  summary.complete = summary.missing.empty();
   if (steps.empty()) return;
   const std::int32_t step_tid = view.header().step_tid;
   threads[step_tid != 0 ? step_tid : view.header().pid];  // a track for steps, even without events
@@ -288,14 +291,11 @@ void WindowEvents::join_events() {
   torch_links.finish(first_torch_id());
 }
 
-void WindowEvents::count_losses() {
+void WindowEvents::count_dropped() {
   const bool is_open = ended_by == spool::WindowEnd::kNone;
   const std::uint64_t dropped_after = window.dropped_after.load(std::memory_order_acquire);
   const std::uint64_t dropped = is_open ? dropped_so_far() : dropped_after;
   summary.dropped = dropped > window.dropped_before ? dropped - window.dropped_before : 0;
-  const std::uint64_t threadless =
-      is_open ? spool::threadless_events(view.header()) : window.threadless_after.load(std::memory_order_relaxed);
-  if (threadless > window.threadless_before) summary.complete = false;
 }
 
 std::uint64_t WindowEvents::dropped_so_far() const {

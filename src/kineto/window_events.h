@@ -18,6 +18,7 @@
 #include "kineto/python/python_calls.h"
 #include "kineto/system/system_samples.h"
 #include "open_calls.h"
+#include "profshim/trace/completeness.h"
 #include "profshim/window_trace.h"
 #include "window_steps.h"
 
@@ -41,6 +42,10 @@ class WindowEvents {
 
   /// Returns the end of the window or, if later, the end of the last activity or call.
   Ticks last_end() const;
+  /// The losses of this window: counts of the process while it was open, and problems that mean a loss.
+  WindowLosses losses() const;
+  /// Returns a sentence about missing or uncertain Python calls; "" = none.
+  std::string python_problem() const;
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
   /// True for the events of a killed process whose steps were not found: see SpoolHeader::search.
@@ -91,7 +96,7 @@ class WindowEvents {
   void count_calls();
   void limit_memory(std::uint64_t entries);
   void join_events();
-  void count_losses();
+  void count_dropped();
   std::uint64_t dropped_so_far() const;
 
   std::deque<Event> copies_;  // of events that may change or are unfinished

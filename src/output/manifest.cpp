@@ -39,7 +39,38 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   if (w.awaits_finish) json.member("awaits_finish", true);
   if (w.attempt != 0) json.member("attempt", w.attempt);
   json.member("complete", w.complete).member("truncated", w.truncated).member("recovered", w.recovered);
+  if (!w.missing.empty()) {
+    json.key("missing").open_list();
+    for (const std::string& sentence : w.missing) json.bytes(sentence);
+    json.close_list();
+  }
   json.close_object();
+}
+
+constexpr std::string_view kLostKeys[] = {"lost_writer_behind", "lost_marks_full", "lost_disk_full", "lost_at_once"};
+static_assert(std::size(kLostKeys) == kLostWindowReasons);
+
+void write_counts(JsonWriter& json, const WindowCounts& c) {
+  if (c.asked == 0) return;
+  json.key("window_counts").open_object().member("asked", c.asked).member("written", c.written);
+  json.member("incomplete", c.incomplete).member("waiting", c.waiting).member("empty", c.empty);
+  json.member("discarded", c.discarded).member("failed", c.failed);
+  for (std::size_t i = 0; i < kLostWindowReasons; ++i) json.member(kLostKeys[i], c.lost[i]);
+  json.close_object();
+}
+
+WindowCounts read_counts(const Node& counts) {
+  WindowCounts c;
+  const auto read = [&counts](std::string_view key) { return counts.member(key).count(0); };
+  c.asked = read("asked");
+  c.written = read("written");
+  c.incomplete = read("incomplete");
+  c.waiting = read("waiting");
+  c.empty = read("empty");
+  c.discarded = read("discarded");
+  c.failed = read("failed");
+  for (std::size_t i = 0; i < kLostWindowReasons; ++i) c.lost[i] = read(kLostKeys[i]);
+  return c;
 }
 
 // The manifest may be forged: a path that leads out of its folder counts as absent.
@@ -74,6 +105,9 @@ ManifestWindow read_window(const Node& window) {
   w.awaits_finish = window.member("awaits_finish").truth();
   w.attempt = window.member("attempt").small_integer(0);
   w.complete = window.member("complete").truth();
+  for (const Node& sentence : window.member("missing").elements()) {
+    if (sentence.is_text()) w.missing.push_back(sentence.text());
+  }
   w.truncated = window.member("truncated").truth();
   w.recovered = window.member("recovered").truth();
   return w;
@@ -107,6 +141,7 @@ std::string manifest_text(const Manifest& m) {
   text_member(json, "spool", m.spool).member("updated_ns", m.updated_ns);
   if (m.removed_traces != 0) json.member("removed_traces", m.removed_traces);
   if (!m.finish.empty()) text_member(json, "finish", m.finish);
+  write_counts(json, m.counts);
   json.key("windows").open_list();
   for (const ManifestWindow& w : m.windows) write_window(json, w);
   json.close_list().key("problems").open_list();
@@ -145,6 +180,7 @@ bool parse_manifest(std::string_view bytes, Manifest& m) {
   m.updated_ns = root.member("updated_ns").integer(0);
   m.removed_traces = root.member("removed_traces").integer(0);
   m.finish = root.member("finish").text();
+  m.counts = read_counts(root.member("window_counts"));
   for (const Node& window : root.member("windows").elements()) {
     if (window.is_object()) m.windows.push_back(read_window(window));
   }

@@ -156,8 +156,11 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   result.occurrence = summary.occurrence;
   result.dropped = summary.dropped;
   result.complete = summary.complete;
+  result.missing = summary.missing;
+  result.other_losses = summary.other_losses;
   result.truncated = summary.truncated;
-  if (builder.empty()) {
+  // A window that a limit or a lack of memory emptied has a loss to tell.
+  if (builder.empty() && summary.dropped == 0 && !summary.truncated) {
     result.status = "empty";
     return result;
   }

@@ -184,7 +184,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
     if (!why_not.empty()) log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
     return nullptr;
   }
-  recorder::set_mode(recorder::kActive, 0);  // recorder::intern() works from here on
+  recorder::set_mode(recorder::kStarting, 0);  // recorder::intern() works from here on
   recorder::adopt_from_parent();
   recorder::add_anchor(take_anchor());
   set_up_steps(*s);

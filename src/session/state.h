@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,15 @@ enum class Search : std::uint8_t {
 
 class StepFinder;
 class FinishRunner;
+
+/// What the closing lines say about the windows that were written or tried, kept or removed. The writer's, then the
+/// ending thread's.
+struct EndedWindows {
+  std::uint64_t closed_early = 0, dropped = 0, incomplete = 0;
+  std::set<std::string> other_losses;  // of incomplete windows: losses that no other closing line tells
+
+  void note(const output::ManifestWindow& window);
+};
 
 struct PresentStep {
   Ticks begin = 0;
@@ -126,8 +136,8 @@ struct State {
   std::atomic<bool> spool_removed{false};        // set by the writer
   std::atomic<Ticks> stall_ticks{0};             // time in step_boundary(), phases_begin() and phases_end()
   std::atomic<std::uint64_t> windows_opened{0};
-  std::atomic<bool> disk_is_full{false};                                   // limits.disk_free: see check_disk()
-  std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};  // refused: disk_is_full
+  std::atomic<bool> disk_is_full{false};  // limits.disk_free: see check_disk()
+  std::atomic<std::uint64_t> windows_without_step{0};
   std::atomic<std::uint64_t> marks_published{0};  // set by the writer: step marks before this one are in files
   std::atomic<std::uint64_t> windows_done{0};     // set by the writer: written, dropped or failed
   FailedAllocation failed_allocation;
@@ -164,6 +174,7 @@ struct State {
   std::atomic<std::uint64_t> traces_removed{0};  // of `written`: by retention
   FinishRunner* finish = nullptr;                // null unless this rank runs finish.command
   bool finish_failed = false;                    // in one of its runs
+  EndedWindows ended;
   std::string last_table;  // text of summary.table, of the newest window; the writer's, then the ending thread's
   std::string first_file;  // guarded by mutex
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "profshim/json.h"
+#include "profshim/trace/completeness.h"
 #include "schema.h"
 
 namespace profshim {
@@ -120,9 +121,32 @@ class CpuReader {
   unsigned found_ = 0;
 };
 
+/// Collects the counts of losses, for traces without the list of what is missing.
+class LossReader {
+ public:
+  void leaf(std::string_view path, const JsonValue& value) {
+    if (path.starts_with(schema::ours::kMissingPathStart) && value.kind == Kind::kString)
+      missing_.emplace_back(value.text);
+    if (value.kind == Kind::kInt && value.integer > 0) losses_.count(path, static_cast<std::uint64_t>(value.integer));
+  }
+
+  /// `complete`: as the trace says.
+  std::vector<std::string> missing(bool complete) const {
+    if (!missing_.empty()) return missing_;
+    std::vector<std::string> missing = missing_in(losses_);
+    if (missing.empty() && !complete) missing.emplace_back("the window did not end as its schedule says");
+    return missing;
+  }
+
+ private:
+  WindowLosses losses_;
+  std::vector<std::string> missing_;
+};
+
 RecordingInfo recording_of(std::string_view json) {
   RecordingInfo info;
   CpuReader cpu;
+  LossReader losses;
   const std::string merged_start(schema::ours::merged::kPathStart);
   json_leaves(json, [&](std::string_view path, const JsonValue& value) {
     if (path.starts_with(merged_start)) return;  // merged_rank_of() reads these
@@ -138,6 +162,7 @@ RecordingInfo recording_of(std::string_view json) {
     if (path == schema::ours::kNodeRank) set_small(value, 0, info.node_rank);
     if (path == schema::ours::kRecovered) set_flag(value, info.recovered);
     cpu.leaf(path, value);
+    losses.leaf(path, value);
     if (is_problem(path) && value.kind == Kind::kString) info.problems.emplace_back(value.text);
     if (value.kind != Kind::kInt) return;
     if (path == schema::ours::kWindow) info.window = value.integer;
@@ -153,6 +178,8 @@ RecordingInfo recording_of(std::string_view json) {
     }
   });
   info.cpu = cpu.result();
+  info.missing = losses.missing(info.complete);
+  info.complete = info.missing.empty();
   return info;
 }
 

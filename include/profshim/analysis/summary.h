@@ -57,6 +57,7 @@ struct KeyTable {
   std::uint64_t dropped_events = 0;
   bool drops_known = true;             // false if a trace is Kineto's, which does not count drops
   std::uint64_t incomplete_files = 0;  // see RecordingInfo::complete
+  std::string first_missing;           // RecordingInfo::missing of the first of them
   bool truncated = false;              // a file ends early
   std::vector<std::string> warnings;
 };

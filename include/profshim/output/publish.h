@@ -22,6 +22,15 @@ struct EventCosts {
   double memory;  // of a kTorchMemory event
 };
 
+/// A window's entry in summary-rank{rank}.json.
+struct SummaryEntry {
+  std::string file;     // name of the trace
+  std::string answers;  // members of the entry, as JSON
+};
+/// Adds windows to summary-rank{rank}.json. Its text grows up to 16 MiB: then the oldest windows go, and are counted.
+/// An entry replaces an earlier one of the same file. Returns 0 or an errno.
+int add_to_summary(const std::string& folder, int folder_fd, int rank, const std::vector<SummaryEntry>& entries);
+
 struct PublishOptions {
   std::string folder;  // absolute
   int folder_fd = -1;  // >= 0: used instead of the path
@@ -37,7 +46,9 @@ struct PublishOptions {
   std::uint64_t summary_bytes = 512 << 20;  // most memory that [summary] and key_averages may take
   std::uint64_t memory_page_bytes = 512 << 20;     // most memory that the page of memory_timeline may take
   std::function<void(std::string text)> on_table;  // called with the text that summary.table prints for the window
-  std::mutex* gathering = nullptr;                 // locked while events are collected, so that no chunk is freed
+  /// Called instead of add_to_summary(), if set.
+  std::function<void(SummaryEntry entry)> on_summary;
+  std::mutex* gathering = nullptr;  // locked while events are collected, so that no chunk is freed
 };
 /// Writes a window as a trace file. If the file exists, tries "_part2", "_part3", ... unless output.overwrite = true.
 /// Keeps a file that a killed process wrote for this window (spool::Window::file).

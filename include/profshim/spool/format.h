@@ -14,16 +14,17 @@
 
 #include "profshim/event.h"
 #include "profshim/perf_counters.h"
+#include "profshim/spool/losses.h"
 
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 13;
+inline constexpr std::uint32_t kFormatVersion = 14;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
 inline constexpr std::uint32_t kMaxDefinitions = 1u << 16;
-inline constexpr std::uint32_t kMaxWindows = 1024;
+inline constexpr std::uint32_t kMaxWindows = 4096;
 inline constexpr std::uint32_t kMaxMarks = 1u << 16;
 inline constexpr std::uint32_t kMaxAnchors = 4096;
 inline constexpr std::uint32_t kMaxPending = 1u << 16;
@@ -71,7 +72,8 @@ enum class DefinitionKind : std::uint32_t {
   kNvtxDomain,    // name
   kNvtxCategory,  // name; v = {domain id, category}
   kThreadName,    // name; v = {tid}
-  kProblem,       // name = sentence about the loss; text = source ("nvtx", "mpi", ...)
+  kProblem,       // name = sentence; text = source ("nvtx", "mpi", ...); v = {1: what the spec asks for is missing from
+                  // now on, ticks}
   kMetadata,      // name = key in the trace's profshim object; text = JSON value
   kDevice,        // id = CUDA device; name; text = members of deviceProperties as JSON
   kStream,        // id = stream; name = from NVTX or ""; v = {device, context, priority, flags}
@@ -137,8 +139,10 @@ struct Window {
   std::int64_t step;         // number of the step in which it began; kNoStepNumber = unknown
   std::uint32_t occurrence;  // 0, 1, ... over the run
   std::uint32_t ticks;       // begun in the window
+  // By Loss: when the window opened, and when it closed.
+  std::uint32_t lost_before[kLosses], lost_after[kLosses];
 };
-static_assert(sizeof(Window) == 128);
+static_assert(sizeof(Window) == 128 + 8 * kLosses);
 inline constexpr std::uint64_t kNoMark = ~0ull;
 /// The number of SpoolHeader::search for View::window().
 inline constexpr std::uint64_t kSearchWindow = ~0ull;
@@ -228,9 +232,10 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> windows;
   std::atomic<std::uint64_t> marks;
   std::atomic<std::uint64_t> anchors;
-  std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
-  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // foreign: on other threads than step_tid, ignored
-  std::atomic<std::uint64_t> dropped;  // events dropped by on_limit = "drop_old"; recorder::dropped() adds other losses
+#define LOSS(counter, key, extent, sentence) std::atomic<std::uint64_t> counter;
+#include "profshim/spool/losses.def"
+  std::atomic<std::uint64_t> windows_lost[kLostWindowReasons];  // by LostWindow
+  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;    // foreign: on other threads than step_tid, ignored
   ThreadlessCount threadless[kThreadlessCounts];
 };
 
@@ -238,6 +243,20 @@ inline std::uint64_t threadless_events(const SpoolHeader& h) {
   std::uint64_t sum = 0;
   for (const ThreadlessCount& count : h.threadless) sum += count.events.load(std::memory_order_relaxed);
   return sum;
+}
+
+inline std::atomic<std::uint64_t>& counter(SpoolHeader& h, Loss loss) {
+  constexpr std::atomic<std::uint64_t> SpoolHeader::*kCounters[] = {
+#define LOSS(counter, key, extent, sentence) &SpoolHeader::counter,
+#include "profshim/spool/losses.def"
+  };
+  return h.*kCounters[static_cast<std::size_t>(loss)];
+}
+/// At most 2^32 - 1.
+inline std::uint32_t losses(const SpoolHeader& h, Loss loss) {
+  constexpr std::uint64_t kMost = ~std::uint32_t{0};
+  const std::uint64_t count = counter(const_cast<SpoolHeader&>(h), loss).load(std::memory_order_relaxed);
+  return static_cast<std::uint32_t>(count < kMost ? count : kMost);
 }
 
 }  // namespace profshim::spool

@@ -23,7 +23,7 @@ struct RecordingInfo {
   std::optional<std::int64_t> window;
   std::string phase;  // the window is an occurrence of this phase; "" = a window of steps
   std::int64_t occurrence = 0, first_tick = 0;
-  bool complete = true;    // false: the job ended in the window, or threads were lost
+  bool complete = true;    // nothing is in `missing`
   bool truncated = false;  // a limit of the spec closed the window
   bool recovered = false;  // written by `profshim recover`
   std::uint64_t dropped = 0;
@@ -31,6 +31,8 @@ struct RecordingInfo {
   /// Numbers of losses, by path: "device.lost_in_process", 2.
   std::vector<std::pair<std::string, std::int64_t>> losses;
   std::vector<std::string> problems;
+  /// See missing_in() (profshim/trace/completeness.h). In traces without the list, from the counts.
+  std::vector<std::string> missing;
   std::optional<RecordedCpu> cpu;
 };
 

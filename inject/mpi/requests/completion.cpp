@@ -55,7 +55,7 @@ Completion::Completion(Call& call) : call_(call) {
   if (n_ > kInline) {
     found_ = new (std::nothrow) Found[static_cast<std::size_t>(n_)];
     if (found_ == nullptr) {
-      recorder::problem("mpi",
+      recorder::missing("mpi",
                         "no memory to follow the requests of one wait or test call: their non-blocking operations show "
                         "only their start");
       found_ = inline_;

@@ -23,7 +23,7 @@ Persistent* new_persistent() {
   while (used < kMaxPersistent) {
     if (persistents_used.compare_exchange_weak(used, used + 1, std::memory_order_relaxed)) return &persistents[used];
   }
-  recorder::problem("mpi",
+  recorder::missing("mpi",
                     "more than 16384 persistent requests: operations of further persistent requests are not recorded");
   return nullptr;
 }

@@ -48,7 +48,7 @@ inline bool put(Handle handle, std::uint64_t entry, const void* address) {
     slot.handle.store(handle, std::memory_order_release);  // pairs with find(), take()
     return true;
   }
-  recorder::problem("mpi", "more than 131072 pending requests: further non-blocking operations show only their start");
+  recorder::missing("mpi", "more than 131072 pending requests: further non-blocking operations show only their start");
   return false;
 }
 

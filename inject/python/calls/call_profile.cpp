@@ -80,7 +80,7 @@ void switch_profile(bool on) {
     }
   }
   if (others_have_one) {
-    recorder::problem("python",
+    recorder::missing("python",
                       "the calls of some threads are not recorded: they have a profile function of their own "
                       "(sys.setprofile, torch.profiler with_stack); Python 3.12 and later allow both");
   }

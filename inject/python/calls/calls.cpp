@@ -28,7 +28,7 @@ void refuse(const std::string& reason) {
   is_refused = true;
   const std::string sentence = "Python calls are not recorded: " + reason;
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
-  recorder::problem("python", sentence);
+  recorder::missing("python", sentence);
 }
 
 bool has_monitoring() { return api().version >= kMonitoring; }

@@ -96,7 +96,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
 [[gnu::noinline]] void report_full_table() {
   static constinit std::atomic<bool> is_said{false};
   if (is_said.exchange(true)) return;
-  recorder::problem(
+  recorder::missing(
       "torch",
       "capture.profile_memory: too many blocks of CPU memory at once: some of their releases are not recorded, and "
       "the CPU totals leave these blocks out");
@@ -187,7 +187,7 @@ void start_memory() {
   }
   void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    recorder::problem("torch",
+    recorder::missing("torch",
                       "capture.profile_memory: no host memory for the list of CPU blocks: CPU memory is not recorded");
     return;
   }

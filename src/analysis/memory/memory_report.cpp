@@ -6,6 +6,7 @@
 #include "analysis/report/words.h"
 #include "device_section.h"
 #include "profshim/base/size_text.h"
+#include "profshim/trace/completeness.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
@@ -122,7 +123,7 @@ class MemoryReport {
     if (recording.truncated) {
       add(Level::kNotice, "A limit of the spec (table [limits]) closed the window: the curves end there.");
     } else if (!recording.complete) {
-      add(Level::kNotice, "The window is incomplete: the job ended, or threads were not recorded.");
+      add(Level::kNotice, "The window is incomplete: " + missing_text(recording.missing) + ".");
     }
     for (const auto& [what, count] : recording.losses) {
       if (what == schema::ours::kMemoryEntriesLeftOut && count > 0) {

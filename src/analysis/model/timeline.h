@@ -139,7 +139,8 @@ struct Timeline {
   std::string backend, host;
   std::int64_t pid = -1;  // of the first host event
   std::int64_t base_time_ns = 0;
-  bool complete = true;    // false: the window was cut, or threads were not recorded
+  bool complete = true;  // see RecordingInfo
+  std::vector<std::string> missing;
   bool truncated = false;  // the file ends early
   std::uint64_t dropped = 0;
   bool profile_memory = false;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/model/statistics.h"
+#include "profshim/trace/completeness.h"
 #include "tables.h"
 #include "words.h"
 
@@ -26,6 +27,7 @@ TraceDescription describe(const Timeline& timeline) {
   description.world_size = timeline.world_size;
   description.ours = timeline.dialect == Dialect::kProfshim;
   description.complete = timeline.complete;
+  description.missing = timeline.missing;
   description.cut_off = timeline.truncated;
   description.dropped = timeline.dropped;
   description.events = timeline.slices.size();
@@ -168,7 +170,7 @@ ReportSection losses_section(const std::vector<TraceDescription>& traces) {
 void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict) {
   using Level = ReportFinding::Level;
   std::set<int> here, lossy, cut, limited, early;
-  std::set<std::string> problems;
+  std::set<std::string> problems, missing;
   std::uint64_t dropped = 0;
   int world_size = -1;
   bool known = true;
@@ -178,7 +180,10 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
     known = known && t.ours;
     dropped += t.dropped;
     if (t.dropped > 0 || !t.losses.empty()) lossy.insert(t.rank);
-    if (!t.complete && !t.limited) cut.insert(t.rank);
+    if (!t.complete && !t.limited) {
+      cut.insert(t.rank);
+      missing.insert(t.missing.begin(), t.missing.end());
+    }
     if (t.limited) limited.insert(t.rank);
     if (t.cut_off) early.insert(t.rank);
     problems.insert(t.problems.begin(), t.problems.end());
@@ -200,14 +205,14 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
                                            ranks_words(limited) + ": raise the limit or record fewer steps."});
   }
   if (!cut.empty()) {
-    verdict.push_back({Level::kNotice, "The window is incomplete on " + ranks_words(cut) +
-                                           ": the job ended, or threads were not recorded."});
+    verdict.push_back({Level::kNotice, "The window is incomplete on " + ranks_words(cut) + ": " +
+                                           missing_text({missing.begin(), missing.end()}) + "."});
   }
   if (!problems.empty()) {
     verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +
                                            (problems.size() > 1 ? " (and others, below)." : ".")});
   }
-  if (known && lossy.empty() && early.empty() && problems.empty()) {
+  if (known && lossy.empty() && early.empty() && problems.empty() && cut.empty() && limited.empty()) {
     verdict.push_back({Level::kGood, "No recorded event was lost."});
   } else if (!known && lossy.empty()) {
     verdict.push_back({Level::kPlain, "These traces do not contain the number of lost events."});

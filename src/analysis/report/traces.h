@@ -25,8 +25,9 @@ struct TraceDescription {
   int rank = -1, world_size = -1;
   bool ours = false;  // written by profshim
   bool complete = true;
-  bool limited = false;  // a limit of the spec closed the window
-  bool cut_off = false;  // the file ends early
+  std::vector<std::string> missing;  // see RecordingInfo
+  bool limited = false;              // a limit of the spec closed the window
+  bool cut_off = false;              // the file ends early
   bool recovered = false;
   std::int64_t window = -1;
   std::uint64_t events = 0, dropped = 0;

@@ -64,10 +64,12 @@ std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen) {
   }
   if (!spec.check.ranks.empty()) rules.push_back(ranks_rule(spec.check.ranks, seen));
   if (spec.check.complete) {
-    rules.push_back({.key = "check.complete",
-                     .holds = seen.incomplete_files == 0 && seen.dropped == 0,
-                     .sentence = "incomplete traces: " + std::to_string(seen.incomplete_files) +
-                                 ", lost events: " + std::to_string(seen.dropped)});
+    rules.push_back(
+        {.key = "check.complete",
+         .holds = seen.incomplete_files == 0 && seen.dropped == 0 && seen.lost_windows == 0,
+         .sentence = "incomplete traces: " + std::to_string(seen.incomplete_files) +
+                     ", lost events: " + std::to_string(seen.dropped) +
+                     (seen.lost_windows > 0 ? ", lost windows: " + std::to_string(seen.lost_windows) : "")});
   }
   return rules;
 }

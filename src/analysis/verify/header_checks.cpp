@@ -113,7 +113,8 @@ void HeaderChecks::ours() {
 }
 
 void HeaderChecks::add(const RecordingInfo& recording) {
-  report_.complete = report_.complete && recording.complete;
+  report_.missing.insert(report_.missing.end(), recording.missing.begin(), recording.missing.end());
+  report_.complete = report_.missing.empty();
   report_.truncated = report_.truncated || recording.truncated;
   report_.dropped += recording.dropped;
 }

@@ -17,6 +17,7 @@
 #include "profshim/output/finish_command.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
+#include "profshim/trace/completeness.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
@@ -155,6 +156,8 @@ std::string notes(const ManifestWindow& window) {
   if (window.truncated) text += ", truncated";
   if (window.recovered) text += ", recovered";
   if (window.attempt > 0) text += ", attempt " + std::to_string(window.attempt);
+  // A limit is in the trace and in the job's last lines.
+  if (!window.missing.empty() && !window.truncated) text += ": " + missing_text(window.missing, 1);
   return text;
 }
 
@@ -211,6 +214,8 @@ void print_text(const Run& run) {
     if (m.removed_traces > 0)
       std::printf("%5d %s removed (output.num_traces_to_keep, output.keep_bytes)\n", m.rank.rank,
                   plural(static_cast<std::uint64_t>(m.removed_traces), "trace").c_str());
+    if (const std::string lost = m.counts.loss_text(); !lost.empty())
+      std::printf("%5d %s\n", m.rank.rank, printable(lost).c_str());
     if (!m.finish.empty()) std::printf("%5d finish.command: %s\n", m.rank.rank, printable(m.finish).c_str());
     for (const std::string& problem : m.problems)
       std::printf("%5d problem: %s\n", m.rank.rank, printable(problem).c_str());
@@ -229,7 +234,8 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   json.open_object().member("window", w.window).member("first_step", w.first_step).member("last_step", w.last_step);
   if (!w.phase.empty()) json.member("phase", w.phase).member("occurrence", w.occurrence);
   json.member("file", w.file).member("bytes", w.bytes).member("events", w.events).member("dropped", w.dropped);
-  json.member("status", w.status).member("complete", w.complete).member("truncated", w.truncated);
+  json.member("status", w.status).member("complete", w.complete).list("missing", w.missing);
+  json.member("truncated", w.truncated);
   json.member("recovered", w.recovered);
   if (w.attempt > 0) json.member("attempt", w.attempt);
   json.close_object();
@@ -240,6 +246,7 @@ void write_rank(JsonWriter& json, const Manifest& m) {
   json.member("host", m.rank.host).member("pid", m.pid);
   json.member("run_name", m.run_name).member("role", m.role).member("state", m.state).member("spec_hash", m.spec_hash);
   json.member("step_source", m.step_source).member("steps_seen", m.steps_seen);
+  json.member("windows_asked", m.counts.asked).member("windows_lost", m.counts.all_lost() + m.counts.failed);
   json.member("removed_traces", m.removed_traces).member("finish", m.finish).key("windows").open_list();
   for (const ManifestWindow& window : m.windows) write_window(json, window);
   json.close_list().list("problems", m.problems).close_object();

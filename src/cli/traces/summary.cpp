@@ -70,8 +70,8 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   std::printf("Exposed communication: %s\n", exposed.c_str());
   std::printf("Dropped events: %s\n", drops_text(table).c_str());
   if (table.incomplete_files > 0) {
-    std::printf("Incomplete: %llu of %zu traces: the job ended inside the window, or some threads were not recorded\n",
-                static_cast<unsigned long long>(table.incomplete_files), files);
+    std::printf("Incomplete: %llu of %zu traces: %s\n", static_cast<unsigned long long>(table.incomplete_files), files,
+                printable(table.first_missing).c_str());
   }
   TableStyle whole = style;
   whole.row_limit = -1;

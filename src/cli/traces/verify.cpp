@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -10,6 +11,8 @@
 #include "profshim/analysis.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
+#include "profshim/output/manifest.h"
+#include "profshim/trace/completeness.h"
 #include "trace_files.h"
 #include "trace_groups.h"
 
@@ -34,7 +37,7 @@ std::string summary(const FileReport& report) {
   if (report.rank >= 0) text += ", rank " + std::to_string(report.rank);
   if (!report.phase.empty()) text += ", phase " + report.phase;
   text += ", " + plural(report.events, "event") + ", " + steps_text(report);
-  if (!report.complete) text += ", incomplete";
+  if (!report.complete) text += ", incomplete: " + missing_text(report.missing);
   if (report.dropped > 0) text += ", " + std::to_string(report.dropped) + " dropped";
   return text;
 }
@@ -56,6 +59,7 @@ void write_report(JsonWriter& json, const FileReport& report) {
   json.open_object().member("path", report.path).member("readable", report.readable);
   json.member("conforms", report.conforms()).member("error", report.error).member("rank", report.rank);
   json.member("events", report.events).member("complete", report.complete).member("truncated", report.truncated);
+  json.list("missing", report.missing);
   json.member("dropped", report.dropped).member("spec_hash", report.spec_hash).member("phase", report.phase);
   json.member("base_time_ns", report.base_time_ns).list("steps", report.steps).key("findings").open_list();
   for (const Finding& finding : report.findings) {
@@ -86,6 +90,32 @@ std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   return all;
 }
 
+/// Windows that the schedule asked for and that have no trace, of one rank of a run.
+struct LostWindows {
+  std::string folder, sentence;
+  int rank = -1;
+  std::uint64_t count = 0;
+};
+
+/// The manifests stand in the run folder: at most two folders above a trace.
+std::vector<LostWindows> lost_windows(const std::vector<std::string>& files) {
+  std::set<std::string> folders;
+  for (const std::string& file : files) {
+    std::error_code error;
+    std::filesystem::path folder = std::filesystem::absolute(file, error).lexically_normal();
+    for (int above = 0; above < 2; ++above) folders.insert((folder = folder.parent_path()).string());
+  }
+  std::vector<LostWindows> lost;
+  for (const std::string& folder : folders) {
+    for (const output::Manifest& manifest : output::read_manifests(folder)) {
+      const output::WindowCounts& counts = manifest.counts;
+      const std::string sentence = counts.loss_text();
+      if (!sentence.empty()) lost.push_back({folder, sentence, manifest.rank.rank, counts.all_lost() + counts.failed});
+    }
+  }
+  return lost;
+}
+
 TracesSeen seen_in(const std::vector<FileReport>& reports) {
   TracesSeen seen{.files = reports.size()};
   for (const FileReport& report : reports) {
@@ -99,10 +129,15 @@ TracesSeen seen_in(const std::vector<FileReport>& reports) {
   return seen;
 }
 
-void print_json(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules) {
+void print_json(const std::vector<FileReport>& reports, const std::vector<LostWindows>& lost,
+                const std::vector<TraceRule>& rules) {
   JsonWriter json;
   json.open_list();
   for (const FileReport& report : reports) write_report(json.line_unless_first(1), report);
+  for (const LostWindows& of : lost) {
+    json.line_unless_first(1).open_object().member("folder", of.folder).member("rank", of.rank);
+    json.member("windows_lost", of.count).member("message", of.sentence).close_object();
+  }
   for (const TraceRule& rule : rules) {
     json.line_unless_first(1).open_object().member("rule", rule.key).member("holds", rule.holds);
     json.member("message", rule.sentence).close_object();
@@ -111,15 +146,19 @@ void print_json(const std::vector<FileReport>& reports, const std::vector<TraceR
 }
 
 void print_text(const std::vector<FileReport>& reports, const std::vector<TraceGroup>& groups,
-                const std::vector<TraceRule>& rules, bool quiet) {
-  std::uint64_t conforming = 0;
+                const std::vector<LostWindows>& lost, const std::vector<TraceRule>& rules, bool quiet) {
+  std::uint64_t conforming = 0, incomplete = 0;
   for (const FileReport& report : reports) {
     print_text(report, quiet);
     conforming += report.conforms();
+    incomplete += report.readable && !report.complete;
   }
+  for (const LostWindows& of : lost)
+    std::printf("%s: rank %d: %s\n", printable(of.folder).c_str(), of.rank, of.sentence.c_str());
   if (!quiet) {
-    std::printf("%s, %llu conforming\n", plural(reports.size(), "trace").c_str(),
-                static_cast<unsigned long long>(conforming));
+    const std::string losses = incomplete > 0 ? ", " + std::to_string(incomplete) + " incomplete" : "";
+    std::printf("%s, %llu conforming%s\n", plural(reports.size(), "trace").c_str(),
+                static_cast<unsigned long long>(conforming), losses.c_str());
     for (std::size_t i = 0; groups.size() > 1 && i < groups.size(); ++i)
       std::printf("%s, %s\n", printable(group_heading(groups[i], i)).c_str(),
                   plural(groups[i].paths.size(), "trace").c_str());
@@ -133,11 +172,13 @@ void print_text(const std::vector<FileReport>& reports, const std::vector<TraceG
 
 /// check.ranks holds for each group, the other rules for all traces together.
 std::vector<TraceRule> rules_of(const Spec& spec, const std::vector<FileReport>& reports,
-                                const std::vector<TraceGroup>& groups) {
-  if (groups.size() == 1) return check_traces(spec, seen_in(reports));
+                                const std::vector<LostWindows>& lost, const std::vector<TraceGroup>& groups) {
+  TracesSeen seen = seen_in(reports);
+  for (const LostWindows& of : lost) seen.lost_windows += of.count;
+  if (groups.size() == 1) return check_traces(spec, seen);
   Spec of_all = spec, of_group;
   std::swap(of_all.check.ranks, of_group.check.ranks);
-  std::vector<TraceRule> rules = check_traces(of_all, seen_in(reports));
+  std::vector<TraceRule> rules = check_traces(of_all, seen);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     std::vector<FileReport> own;
     std::copy_if(reports.begin(), reports.end(), std::back_inserter(own), [&](const FileReport& report) {
@@ -164,8 +205,10 @@ int run(int argc, char** argv) {
   arguments.add("--json", options.json, "Print a JSON list: one object per file, then one per rule");
   arguments.add("--quiet", options.quiet,
                 "Print only traces that do not conform, with the reasons, and rules that do not hold");
-  arguments.footer("Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
-                   "\nA problem is an error or a broken rule; a note is none. Unreadable traces are failures.");
+  arguments.footer(
+      "Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
+      "\nA problem is an error or a broken rule; a note is none. Unreadable traces are failures. What a trace lacks,\n"
+      "and windows without a trace, are shown; they are problems only with check.complete = true.");
   int status = kSuccess;
   if (!arguments.parse(argc, argv, status)) return status;
   LoadedSpec spec;
@@ -176,11 +219,12 @@ int run(int argc, char** argv) {
   if (files.empty()) return kFailure;
   const std::vector<FileReport> reports = verify_all(files);
   const std::vector<TraceGroup> groups = groups_of(files);
-  const std::vector<TraceRule> rules = rules_of(spec.spec, reports, groups);
+  const std::vector<LostWindows> lost = lost_windows(files);
+  const std::vector<TraceRule> rules = rules_of(spec.spec, reports, lost, groups);
   if (options.json) {
-    print_json(reports, rules);
+    print_json(reports, lost, rules);
   } else {
-    print_text(reports, groups, rules, options.quiet);
+    print_text(reports, groups, lost, rules, options.quiet);
   }
   const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
   if (!all || any([](const FileReport& r) { return !r.readable; })) return kFailure;

@@ -1,5 +1,7 @@
 #include "summary_file.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <charconv>
 #include <deque>
@@ -9,6 +11,7 @@
 #include "profshim/base/safe_files.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
+#include "profshim/output/publish.h"
 
 namespace profshim::output {
 namespace {
@@ -35,6 +38,13 @@ struct SummaryText {
     }
   }
 
+  void add(const SummaryEntry& entry) {
+    const std::string start =
+        JsonWriter(JsonWriter::Layout::kCompact).open_object().key("file").bytes(entry.file).text() + ",";
+    std::erase_if(windows, [&](const std::string& window) { return window.starts_with(start); });
+    windows.push_back(start + entry.answers + "}");
+  }
+
   std::string text(int rank) const {
     JsonWriter json(JsonWriter::Layout::kCompact);
     json.open_object().member("format", 1).member("rank", rank).member(kLeftOut, left_out);
@@ -55,17 +65,14 @@ struct SummaryText {
 
 }  // namespace
 
-int add_to_summary(const std::string& folder, int folder_fd, int rank, const std::string& file,
-                   const std::string& answers) {
+int add_to_summary(const std::string& folder, int folder_fd, int rank, const std::vector<SummaryEntry>& entries) {
   const std::string name = "summary-rank" + std::to_string(rank) + ".json";
   std::string old;
   int error = 0;
   const Descriptor opened(folder_fd < 0 ? open_folder(folder).release() : -1);
   read_small_file(name, 2 * kMostBytes, old, error, nullptr, folder_fd < 0 ? opened.get() : folder_fd);
   SummaryText summary(old);
-  const std::string start = JsonWriter(JsonWriter::Layout::kCompact).open_object().key("file").bytes(file).text();
-  std::erase_if(summary.windows, [&](const std::string& window) { return window.starts_with(start + ","); });
-  summary.windows.push_back(start + "," + answers + "}");
+  for (const SummaryEntry& entry : entries) summary.add(entry);
   std::size_t bytes = 0;
   for (const std::string& window : summary.windows) bytes += window.size() + 2;
   while (bytes > kMostBytes && summary.windows.size() > 1) {

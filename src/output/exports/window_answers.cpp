@@ -7,7 +7,6 @@
 #include "export_file.h"
 #include "profshim/base/text/error_text.h"
 #include "profshim/json/writer.h"
-#include "summary_file.h"
 
 namespace profshim::output {
 namespace {
@@ -79,8 +78,9 @@ std::string WindowAnswers::json(const ManifestWindow& window) {
 void WindowAnswers::write_summary(int rank, ManifestWindow& window) {
   // The members of the object, without its braces.
   const std::string answers = json(window);
-  const int error =
-      add_to_summary(options_.folder, options_.folder_fd, rank, window.file, answers.substr(1, answers.size() - 2));
+  SummaryEntry entry{window.file, answers.substr(1, answers.size() - 2)};
+  if (options_.on_summary) return options_.on_summary(std::move(entry));
+  const int error = add_to_summary(options_.folder, options_.folder_fd, rank, {std::move(entry)});
   if (error != 0) window.summary = std::string("failed: ") + error_text(error);
 }
 

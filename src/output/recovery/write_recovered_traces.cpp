@@ -9,6 +9,7 @@
 #include "profshim/output.h"
 #include "profshim/output/finish_command.h"
 #include "profshim/spec.h"
+#include "profshim/trace/completeness.h"
 
 namespace profshim::output {
 
@@ -30,6 +31,7 @@ RecoverOutcome Recovery::run() {
     if (options_.give_up && options_.give_up()) failed_ = true;
     if (!failed_) publish(number);
   }
+  count_windows();
   save_manifest();
   if (failed_) return RecoverOutcome::kFailed;
   return written_ > 0 ? RecoverOutcome::kRecovered : RecoverOutcome::kNothing;
@@ -90,6 +92,20 @@ void Recovery::load_manifest() {
   if (!of_later_process_) manifest_.steps_seen = static_cast<std::int64_t>(h.steps_seen.load());
 }
 
+/// The killed process may have written windows that its last manifest does not have: `written` is what remains.
+void Recovery::count_windows() {
+  if (of_later_process_) return;
+  WindowCounts& counts = manifest_.counts;
+  counts.failed = counts.incomplete = 0;
+  for (const ManifestWindow& window : manifest_.windows) {
+    counts.failed += window.status.starts_with("failed") ? 1 : 0;
+    counts.incomplete += window.status == "written" && !window.complete ? 1 : 0;
+  }
+  const std::uint64_t opened = view_.header().windows.load(std::memory_order_acquire);
+  counts.written = opened > 0 ? opened - std::min(opened, counts.failed + counts.empty + counts.discarded) : written_;
+  counts.update(view_.header());
+}
+
 void Recovery::save_manifest() {
   // A later process that is alive writes the manifest itself.
   if (of_later_process_ && !has_last_file(manifest_) && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get()))
@@ -140,8 +156,10 @@ void Recovery::publish(std::uint64_t number) {
     ++written_;
     add_note(result.window, folder_.path + "/" + result.file,
              folder_.path + "/" + result.file + " (" + std::to_string(result.events) + " events" +
-                 (result.complete ? ")" : ", incomplete)"));
-  } else if (result.status != "empty") {
+                 (result.complete ? ")" : ", incomplete: " + missing_text(result.missing) + ")"));
+  } else if (result.status == "empty") {
+    manifest_.counts.empty += of_later_process_ ? 0 : 1;
+  } else {
     failed_ = true;
     add_note(result.window, "", result.status);
   }

@@ -20,6 +20,7 @@ class Recovery {
   std::vector<std::uint64_t> unwritten() const;
   void load_spec();
   void load_manifest();
+  void count_windows();
   void save_manifest();
   bool is_known(const ManifestWindow& result) const;
   void publish(std::uint64_t number);

@@ -34,10 +34,10 @@ void leave_parent() { recorder::native_frames::leave_parent(); }
 bool prepare(const Detail& detail) {
   std::string why_not;
   can_take_python = detail.with_stack && recorder::python_frames::prepare(why_not);
-  if (detail.with_stack && !can_take_python) recorder::problem("stacks", "Python stacks are not recorded: " + why_not);
+  if (detail.with_stack && !can_take_python) recorder::missing("stacks", "Python stacks are not recorded: " + why_not);
   can_take_native = detail.native_stack && recorder::native_frames::prepare(why_not);
   if (detail.native_stack && !can_take_native)
-    recorder::problem("stacks", "native stacks are not recorded: " + why_not);
+    recorder::missing("stacks", "native stacks are not recorded: " + why_not);
   define_modules();  // not only at the end: the process may be killed
   choose(detail);
   return can_take_python || can_take_native;

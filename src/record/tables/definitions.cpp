@@ -76,16 +76,24 @@ void add_metadata(std::string_view key, std::string_view json) {
   define(spool::DefinitionKind::kMetadata, 0, intern(key), intern(json, spool::kMaxText));
 }
 
-void problem(std::string_view source, std::string_view sentence) {
+namespace {
+
+void report(std::string_view source, std::string_view sentence, bool is_missing) {
   const StringId text = intern(sentence);
   if (text == 0) return;
   for (std::atomic<StringId>& slot : reported_problems) {
     StringId known = 0;
     if (slot.compare_exchange_strong(known, text, std::memory_order_relaxed)) {
-      return define(spool::DefinitionKind::kProblem, 0, text, intern(source));
+      return define(spool::DefinitionKind::kProblem, 0, text, intern(source),
+                    {is_missing ? 1 : 0, static_cast<std::int64_t>(ticks())});
     }
     if (known == text) return;
   }
 }
+
+}  // namespace
+
+void problem(std::string_view source, std::string_view sentence) { report(source, sentence, false); }
+void missing(std::string_view source, std::string_view sentence) { report(source, sentence, true); }
 
 }  // namespace profshim::recorder

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <new>
 
@@ -40,6 +42,10 @@ class OpeningTurn {
  private:
   bool has_turn_ = false;
 };
+
+void copy_losses(const SpoolHeader& h, std::uint32_t (&to)[kLosses]) {
+  for (std::size_t i = 0; i < kLosses; ++i) to[i] = spool::losses(h, static_cast<Loss>(i));
+}
 }  // namespace
 
 void free_window_table_locks() {
@@ -47,25 +53,44 @@ void free_window_table_locks() {
   opening.clear();
 }
 
+void count_loss(Loss loss, std::uint64_t number) {
+  if (state.header != nullptr) spool::counter(*state.header, loss).fetch_add(number, std::memory_order_relaxed);
+}
+
+void lose_window(LostWindow why) {
+  state.header->windows_lost[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
+}
+
 Window* open_window(Ticks begin, std::uint64_t first_mark, const WindowOfPhase& of) {
   const OpeningTurn turn;
-  if (!turn.has_turn()) return nullptr;
+  if (!turn.has_turn()) {
+    lose_window(LostWindow::kAtOnce);
+    return nullptr;
+  }
   SpoolHeader& h = *state.header;
   detail::last_boundary.store(begin, std::memory_order_relaxed);
   const std::uint64_t number = h.windows.load(std::memory_order_relaxed);
   Window& w = state.windows[number % spool::kMaxWindows];
   const WindowState previous = w.state.load(std::memory_order_acquire);
-  if (previous == WindowState::kOpen || previous == WindowState::kClosed) return nullptr;
+  if (previous == WindowState::kOpen || previous == WindowState::kClosed) {
+    lose_window(LostWindow::kQueueFull);
+    return nullptr;
+  }
   w.ended_by.store(spool::WindowEnd::kNone, std::memory_order_relaxed);
   w.number = number;
   w.begin = begin;
   w.end.store(0, std::memory_order_relaxed);
   w.first_mark = first_mark;
   w.end_mark = of.first_tick;
-  w.dropped_before = dropped();
+  // A window of steps that were found later begins in the past: its losses count from the begin of the search.
+  const bool is_kept =
+      of.phase == 0 && begin >= h.search.begin && h.search.state.load(std::memory_order_acquire) == WindowState::kOpen;
+  w.dropped_before = is_kept ? h.search.dropped_before : dropped();
   w.dropped_after.store(0, std::memory_order_relaxed);
-  w.threadless_before = spool::threadless_events(h);
+  w.threadless_before = is_kept ? h.search.threadless_before : spool::threadless_events(h);
   w.threadless_after.store(0, std::memory_order_relaxed);
+  copy_losses(h, w.lost_before);
+  if (is_kept) std::copy(std::begin(h.search.lost_before), std::end(h.search.lost_before), w.lost_before);
   w.last_step_end.store(0, std::memory_order_relaxed);
   w.limit_reason = 0;
   w.complete = 0;
@@ -88,6 +113,7 @@ void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd
   w.limit_reason = limit;
   w.dropped_after.store(dropped(), std::memory_order_relaxed);
   w.threadless_after.store(spool::threadless_events(*state.header), std::memory_order_relaxed);
+  copy_losses(*state.header, w.lost_after);
   w.end.store(end, std::memory_order_relaxed);
   w.state.store(WindowState::kClosed, std::memory_order_release);
 }
@@ -101,6 +127,7 @@ void keep_for_search(Ticks since) {
   w.first_mark = spool::kNoMark;
   w.dropped_before = dropped();
   w.threadless_before = spool::threadless_events(h);
+  copy_losses(h, w.lost_before);
   w.step = kNoStepNumber;
   w.state.store(WindowState::kOpen, std::memory_order_release);
 }

@@ -38,7 +38,7 @@ PhaseCounters::ThreadCounters* PhaseCounters::find(std::int32_t tid, bool claim)
     std::int32_t none = 0;
     if (of.tid.compare_exchange_strong(none, tid)) return &of;
   }
-  recorder::problem("counters", "phases have no counters on some threads: more than " + std::to_string(kThreads) +
+  recorder::missing("counters", "phases have no counters on some threads: more than " + std::to_string(kThreads) +
                                     " threads run phases at once");
   return nullptr;
 }
@@ -56,7 +56,7 @@ void PhaseCounters::push(ThreadCounters& of, std::uint64_t phases, Ticks at) {
   const bool of_steps = uses_those_of_steps(of);
   if (of_steps && of.depth == 0) of.perf.close();
   if (!of_steps && !of.perf.is_open()) {
-    for (const std::string& loss : of.perf.open(s_.spec.counters.perf)) recorder::problem("counters", loss);
+    for (const std::string& loss : of.perf.open(s_.spec.counters.perf)) recorder::missing("counters", loss);
   }
   // The outermost ranges may have ended on other threads.
   if (of.depth == kNested) std::move(of.open.begin() + 1, of.open.end(), of.open.begin());

@@ -110,7 +110,7 @@ void PhaseWindows::unit_begins(Ticks at, std::int64_t unit) {
 
 void PhaseWindows::open(Ticks at, std::int64_t unit) {
   if (s_.disk_is_full.load(std::memory_order_relaxed)) {
-    s_.windows_refused.fetch_add(1, std::memory_order_relaxed);
+    recorder::lose_window(LostWindow::kDiskFull);
     return;
   }
   if (spec_.limits.total_traces && opened() >= static_cast<std::uint64_t>(*spec_.limits.total_traces)) return;
@@ -121,12 +121,7 @@ void PhaseWindows::open(Ticks at, std::int64_t unit) {
   of.step = s_.steps.any.load() ? s_.steps.last_number.load() : kNoStepNumber;
   of.first_tick = spec_.ticks ? static_cast<std::uint64_t>(unit) : 0;
   spool::Window* const window = recorder::open_window(at, spool::kNoMark, of);
-  if (window == nullptr) {
-    recorder::problem("session",
-                      "windows of a phase are lost: the window 1024 windows earlier is still open, or not written yet; "
-                      "record fewer windows");
-    return;
-  }
+  if (window == nullptr) return;
   s_.windows_opened.fetch_add(1, std::memory_order_relaxed);
   opened_.fetch_add(1, std::memory_order_relaxed);
   opened_ns_.store(monotonic_ns());

@@ -84,14 +84,14 @@ std::int64_t cpu_time(const Boundary& boundary, std::int64_t previous_ns) {
 
 void open_counters(State& s, const Boundary& boundary) {
   if (s.spec.counters.perf.empty() || !boundary.is_now || s.perf.is_open()) return;
-  for (const std::string& loss : s.perf.open(s.spec.counters.perf)) recorder::problem("counters", loss);
+  for (const std::string& loss : s.perf.open(s.spec.counters.perf)) recorder::missing("counters", loss);
 }
 
 PerfReading counters_at(const State& s, const Boundary& boundary) {
   if (!boundary.is_now || !s.perf.is_open()) return {};
   const spool::SpoolHeader& h = recorder::header();
   if (h.marks.load(std::memory_order_relaxed) - s.marks_published.load(std::memory_order_relaxed) >= h.counter_count)
-    recorder::problem("counters", "counters of steps are lost: " + std::to_string(h.counter_count) +
+    recorder::missing("counters", "counters of steps are lost: " + std::to_string(h.counter_count) +
                                       " recorded steps wait to be written; raise limits.host_memory");
   return s.perf.read();
 }
@@ -133,8 +133,7 @@ void begin_step(State& s, const StepCounter::Step& step, const Boundary& boundar
   if (spool::Window* const window = s.current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   if (!room_for_mark(s)) {
     close_by_limit(s, at, s.limit_marks);
-    if (transition.open)
-      recorder::problem("session", "windows are lost: 65536 recorded steps wait to be written; record fewer steps");
+    if (transition.open) recorder::lose_window(LostWindow::kMarksFull);
     present.is_armed = false;
     s.closed_by_limit.store(true);
     return;

@@ -77,7 +77,7 @@ bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
 void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
   if (!s.records_steps) return;
   if (s.disk_is_full.load(std::memory_order_relaxed)) {
-    s.windows_refused.fetch_add(1, std::memory_order_relaxed);
+    recorder::lose_window(LostWindow::kDiskFull);
     return;
   }
   if (has_all_traces(s)) {
@@ -85,10 +85,7 @@ void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
     return;
   }
   spool::Window* const window = recorder::open_window(begin, first_mark);
-  if (window == nullptr) {
-    recorder::problem("session", "windows are lost: 1024 windows wait to be written; record fewer windows");
-    return;
-  }
+  if (window == nullptr) return;
   s.windows_opened.fetch_add(1, std::memory_order_relaxed);
   window->epoch = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(s.counter.epoch(), 0, std::numeric_limits<std::uint32_t>::max()));

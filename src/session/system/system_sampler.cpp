@@ -166,7 +166,7 @@ void SystemSampler::say(File file, std::string_view what, std::string_view lost)
   bool& said = said_[static_cast<std::size_t>(file)];
   if (said) return;
   said = true;
-  recorder::problem("system",
+  recorder::missing("system",
                     file_of(file).path() + " " + std::string(what) + ": " + std::string(lost) + " cannot be shown");
 }
 

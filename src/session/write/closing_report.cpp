@@ -5,6 +5,7 @@
 #include "profshim/base/size_text.h"
 #include "profshim/output/once_per_job.h"
 #include "profshim/output/publish.h"
+#include "profshim/trace/completeness.h"
 #include "session/spool_header.h"
 #include "unseen_calls.h"
 
@@ -106,7 +107,7 @@ void log_written_traces(State& s) {
   const std::uint64_t written = s.written.load();
   if (written == 0) {
     if (!s.records_steps) return;
-    const bool said = s.failed.load() > 0 || s.windows_refused.load() > 0;
+    const bool said = s.failed.load() > 0 || s.manifest.counts.all_lost() > 0;
     if (!said) log_nothing_written(s);
     return;
   }
@@ -131,7 +132,7 @@ void log_written_traces(State& s) {
     log::line(
         LogLevel::kWarn,
         "%zu of %llu windows hold no complete step: the job ended, or a limit closed them, within their first step",
-        stepless, Number{s.windows_opened.load()});
+        stepless, Number{s.windows_done.load()});
   }
   if (s.recording_over.load()) {
     log::line(LogLevel::kWarn, "limits.total_traces = %lld was reached: later windows were not recorded",
@@ -150,14 +151,23 @@ void log_unwritten_windows(const State& s) {
 }
 
 void log_lost_windows(const State& s) {
-  std::size_t cut_short = 0, windows = 0;
-  std::uint64_t dropped = 0;
-  for (const output::ManifestWindow& window : s.manifest.windows) {
-    if (window.is_earlier) continue;
-    cut_short += window.truncated ? 1 : 0;
-    dropped += window.dropped;
-    ++windows;
+  const output::WindowCounts& counts = s.manifest.counts;
+  const bool is_said = counts.written == 0 && counts.all_lost() == counts.asked;  // by DiskWatch
+  const std::string lost = counts.loss_text();
+  if (!lost.empty() && !is_said && speaks_for_job(s, "lost")) {
+    log::line(LogLevel::kWarn, "%s%s", lost.c_str(), where_others_are(s).c_str());
   }
+}
+
+void log_other_losses(const State& s) {
+  if (s.ended.other_losses.empty() || !speaks_for_job(s, "incomplete")) return;
+  const std::vector<std::string> sentences(s.ended.other_losses.begin(), s.ended.other_losses.end());
+  log::line(LogLevel::kWarn, "%llu of %llu windows are incomplete: %s%s", Number{s.ended.incomplete},
+            Number{s.windows_done.load()}, missing_text(sentences).c_str(), where_others_are(s).c_str());
+}
+
+void log_dropped_events(const State& s) {
+  const std::uint64_t cut_short = s.ended.closed_early, windows = s.windows_done.load(), dropped = s.ended.dropped;
   // log_full_tables() reports lost open calls and events of unregistered threads.
   const spool::SpoolHeader& h = recorder::header();
   const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
@@ -168,9 +178,9 @@ void log_lost_windows(const State& s) {
     return;
   }
   log::line(LogLevel::kWarn,
-            "%zu of %zu windows closed early, %llu events dropped: see \"limit\" and "
+            "%llu of %llu windows closed early, %llu events dropped: see \"limit\" and "
             "\"dropped_events\" in the traces, and [limits] in the spec%s",
-            cut_short, windows, Number{dropped}, where_others_are(s).c_str());
+            Number{cut_short}, Number{windows}, Number{dropped}, where_others_are(s).c_str());
 }
 
 void log_full_tables(const State& s) {
@@ -203,6 +213,16 @@ void log_full_tables(const State& s) {
 
 }  // namespace
 
+void EndedWindows::note(const output::ManifestWindow& window) {
+  closed_early += window.truncated ? 1 : 0;
+  incomplete += window.complete ? 0 : 1;
+  dropped += window.dropped;
+  constexpr std::size_t kMost = 20;
+  for (const std::string& loss : window.other_losses) {
+    if (other_losses.size() < kMost) other_losses.insert(loss);
+  }
+}
+
 void log_outcome(State& s) {
   if (log::level() < LogLevel::kWarn) return;
   for (const auto& phase : s.phase_windows) {
@@ -213,6 +233,8 @@ void log_outcome(State& s) {
   if (!s.last_table.empty()) log::text(LogLevel::kWarn, s.last_table);
   log_unwritten_windows(s);
   log_lost_windows(s);
+  log_dropped_events(s);
+  log_other_losses(s);
   log_full_tables(s);
   for (const UnseenCalls& unseen : unseen_calls()) {
     if (speaks_for_job(s, unseen.matter.c_str())) log::line(LogLevel::kWarn, "%s", unseen.sentence.c_str());
@@ -232,7 +254,8 @@ void DiskWatch::check(bool soon) {
     checked_ns_ = now;
   }
   was_soon_ = soon;
-  if (said_ || s_.windows_refused.load() == 0) return;
+  constexpr auto kDiskFull = static_cast<std::size_t>(LostWindow::kDiskFull);
+  if (said_ || recorder::header().windows_lost[kDiskFull].load() == 0) return;
   said_ = true;
   std::uint64_t free_bytes = 0;
   output::enough_space(s_.folder, s_.spec.limits.disk_free, free_bytes);

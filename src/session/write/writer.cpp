@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <set>
@@ -44,6 +45,7 @@ class Writer {
       wait_for_device(w.end.load(std::memory_order_acquire));
       publish(w);
     }
+    if (state == spool::WindowState::kDropped) ++s_.manifest.counts.discarded;
     if (state != spool::WindowState::kPublished && whole_steps(w) == 0) s_.windows_without_step.fetch_add(1);
     if (w.first_mark != spool::kNoMark) s_.marks_published.store(w.end_mark, std::memory_order_release);
     s_.windows_done.fetch_add(1, std::memory_order_release);
@@ -76,6 +78,8 @@ class Writer {
   }
 
   bool has_work() const { return next_closed().has_value(); }
+  /// True if windows wait besides the one that is being written.
+  bool has_other_work(std::uint64_t written) const { return next_closed(written).has_value(); }
 
   /// Writes closed windows until there are none, or the end of the job allows no more.
   void publish_all() {
@@ -83,7 +87,10 @@ class Writer {
   }
 
   void write_manifest(const char* state) {
+    const std::int64_t began_ns = monotonic_ns();
+    write_summary();
     s_.manifest.state = state;
+    s_.manifest.counts.update(recorder::header());
     s_.manifest.steps_seen = static_cast<std::int64_t>(recorder::header().steps_seen.load());
     s_.manifest.updated_ns = realtime_ns();
     s_.manifest.problems.clear();
@@ -98,6 +105,7 @@ class Writer {
     output::write_manifest(s_.folder, s_.manifest);
     last_state_ = state;
     last_manifest_ns_ = monotonic_ns();
+    manifest_took_ns_ = last_manifest_ns_ - began_ns;
   }
 
   /// Removes the spool early, so that a process killed later leaves none in memory.
@@ -133,11 +141,11 @@ class Writer {
 
  private:
   /// Windows of phases may close before windows that were opened earlier.
-  std::optional<std::uint64_t> next_closed() const {
+  std::optional<std::uint64_t> next_closed(std::uint64_t besides = ~std::uint64_t{0}) const {
     const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
     for (std::uint64_t number = next_; number < opened; ++number) {
       const bool is_open = window(number).state.load(std::memory_order_acquire) == spool::WindowState::kOpen;
-      if (!is_open && done_.count(number) == 0) return number;
+      if (!is_open && number != besides && done_.count(number) == 0) return number;
     }
     return std::nullopt;
   }
@@ -219,6 +227,7 @@ class Writer {
     options.gathering = &s_.gathering;
     options.summary_bytes = std::min(s_.spec.limits.host_memory / 16, s_.room->now(0, 0).bytes / 4);
     options.memory_page_bytes = std::min(s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes / 4);
+    options.on_summary = [this](output::SummaryEntry entry) { summary_.push_back(std::move(entry)); };
     if (s_.first_selected) options.on_table = [this](std::string text) { s_.last_table = std::move(text); };
     options.cpu = s_.cpu.take(w.number, own_threads(s_));
     output::ManifestWindow result;
@@ -256,18 +265,50 @@ class Writer {
       log::line(LogLevel::kInfo, "window %lld: %s (%llu events)", static_cast<long long>(result.window),
                 result.file.c_str(), static_cast<unsigned long long>(result.events));
     }
-    if (!result.summary.empty()) {
-      log::line(LogLevel::kWarn, "window %lld is missing in the summary (%s): run  profshim summary %s/%s",
-                static_cast<long long>(result.window), result.summary.c_str(), s_.folder.c_str(), result.file.c_str());
-    }
+    if (!result.summary.empty()) log_not_in_summary(result);
     if (result.memory_page.starts_with("failed")) {
       log::line(LogLevel::kWarn, "window %lld has no page of its memory (%s): run  profshim report --memory %s/%s",
                 static_cast<long long>(result.window), result.memory_page.c_str(), s_.folder.c_str(),
                 result.file.c_str());
     }
+    count(result);
     add_window(s_, result);
-    write_manifest(current_state());
+    // While other windows wait, the lists may take a fifth of the time: they grow with each window.
+    constexpr std::int64_t kShare = 5;
+    const bool is_due = monotonic_ns() - last_manifest_ns_ >= kShare * manifest_took_ns_;
+    if (is_due || !has_other_work(static_cast<std::uint64_t>(result.window))) write_manifest(current_state());
     remove_old_windows(s_);
+  }
+
+  void count(const output::ManifestWindow& result) {
+    output::WindowCounts& counts = s_.manifest.counts;
+    if (result.status == "written") {
+      ++counts.written;
+      if (!result.complete) ++counts.incomplete;
+    } else if (result.status == "empty") {
+      ++counts.empty;
+    } else {
+      ++counts.failed;
+    }
+    s_.ended.note(result);
+  }
+
+  void log_not_in_summary(const output::ManifestWindow& window) {
+    log::line(LogLevel::kWarn, "window %lld is missing in the summary (%s): run  profshim summary %s/%s",
+              static_cast<long long>(window.window), window.summary.c_str(), s_.folder.c_str(), window.file.c_str());
+  }
+
+  void write_summary() {
+    if (summary_.empty()) return;
+    const int error = output::add_to_summary(s_.folder, -1, s_.rank.rank, summary_);
+    for (output::ManifestWindow& window : s_.manifest.windows) {
+      const bool is_new = std::any_of(summary_.begin(), summary_.end(),
+                                      [&window](const auto& entry) { return entry.file == window.file; });
+      if (error == 0 || !is_new || window.is_earlier) continue;
+      window.summary = std::string("failed: ") + error_text(error);
+      log_not_in_summary(window);
+    }
+    summary_.clear();
   }
 
   State& s_;
@@ -278,7 +319,8 @@ class Writer {
   bool has_begun_at_end_ = false;
   Ticks measured_at_ = 0;
   const char* last_state_ = "";
-  std::int64_t last_manifest_ns_ = 0, last_sign_ns_ = monotonic_ns();
+  std::int64_t last_manifest_ns_ = 0, manifest_took_ns_ = 0, last_sign_ns_ = monotonic_ns();
+  std::vector<output::SummaryEntry> summary_;  // not in the file yet
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ void finish_removal(State& s, const std::vector<output::ManifestWindow>& gone) {
     ++s.manifest.removed_traces;
     if (!window.is_earlier) s.traces_removed.fetch_add(1);
   }
+  s.manifest.counts.update(recorder::header());
   output::write_manifest(s.folder, s.manifest);
   output::remove_files(s.folder, gone);
   const std::lock_guard lock(s.mutex);

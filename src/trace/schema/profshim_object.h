@@ -9,7 +9,7 @@ namespace profshim::schema {
 namespace ours {
 inline constexpr std::string_view kVersion = "version";
 inline constexpr std::string_view kRunName = "run_name";
-inline constexpr std::string_view kRunId = "run_id";  // random: two runs have the same name, but not the same id
+inline constexpr std::string_view kRunId = "run_id";     // random: two runs have the same name, but not the same id
 inline constexpr std::string_view kAttempt = "attempt";  // of torchrun --max-restarts: 0, 1, ...
 inline constexpr std::string_view kCommand = "command";
 inline constexpr std::string_view kRankSource = "rank_source";
@@ -18,6 +18,9 @@ inline constexpr std::string_view kLocalWorldSize = "local_world_size";
 inline constexpr std::string_view kNodeRank = "node_rank";
 inline constexpr std::string_view kWindow = "window";
 inline constexpr std::string_view kComplete = "complete";
+/// A list of sentences, one for each thing that the spec asks for and the trace lacks; absent if complete.
+inline constexpr std::string_view kMissing = "missing";
+inline constexpr std::string_view kMissingPathStart = "missing.";
 inline constexpr std::string_view kTruncated = "truncated";
 inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kRecovered = "recovered";
@@ -36,10 +39,7 @@ inline constexpr std::string_view kCategories = "categories";
 inline constexpr std::string_view kPathStart = "left_out.";
 inline constexpr std::string_view kEventsPath = "left_out.events";
 }  // namespace left_out
-inline constexpr std::string_view kNamesLost = "names_lost";
-inline constexpr std::string_view kDefinitionsLost = "definitions_lost";
 inline constexpr std::string_view kThreadsLost = "threads_lost";
-inline constexpr std::string_view kPendingLost = "pending_lost";
 inline constexpr std::string_view kOverheadPercent = "overhead_percent";
 inline constexpr std::string_view kStallUs = "stall_us";
 inline constexpr std::string_view kSpec = "spec";

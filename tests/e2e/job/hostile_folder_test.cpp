@@ -18,12 +18,12 @@
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
-#include "output/exports/summary_file.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/once_per_job.h"
+#include "profshim/output/publish.h"
 #include "profshim/output/recover.h"
 #include "profshim/spool/format.h"
 
@@ -190,7 +190,7 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
         output::claim_rank(run_, 0, owner);
         output::touch_claim(run_, 0);
         output::read_manifests(run_);
-        output::add_to_summary(run_, -1, 0, "step0/rank0.0.pt.trace.json", "\"window\":0");
+        output::add_to_summary(run_, -1, 0, {{"step0/rank0.0.pt.trace.json", "\"window\":0"}});
         output::release_claim(run_, 0);
       }
       return 0;

@@ -133,6 +133,38 @@ TEST_F(Verify, IncompleteTraceIsReported) {
   }
 }
 
+TEST_F(Verify, LossesAreSaidWithoutASpec) {
+  add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0, .complete = false}));
+  add("run/manifest-rank0.json",
+      R"({"rank": 0, "world_size": 1, "state": "finished", "windows": [], "problems": [],
+          "window_counts": {"asked": 12000, "written": 9613, "lost_writer_behind": 2387}})");
+
+  for (const std::string& what : {folder_ + "/run", folder_ + "/run/step11/rank0.11.pt.trace.json"}) {
+    const Ran ran = verify(what);
+
+    EXPECT_EQ(ran.exit_code, 0) << ran.output;
+    EXPECT_NE(ran.output.find("incomplete: "), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("1 trace, 1 conforming, 1 incomplete"), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("rank 0: 9613 of 12000 windows written; 2387 lost because the writer was behind"),
+              std::string::npos)
+        << ran.output;
+  }
+}
+
+TEST_F(Verify, LostWindowsBreakCheckComplete) {
+  add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
+  add("run/manifest-rank0.json",
+      R"({"rank": 0, "windows": [], "window_counts": {"asked": 2, "written": 1, "lost_disk_full": 1}})");
+  add("ci.toml", "version = 1\n[check]\ncomplete = true\n");
+
+  const Ran ran = verify(folder_ + "/run --spec " + folder_ + "/ci.toml");
+
+  EXPECT_EQ(ran.exit_code, 1) << ran.output;
+  EXPECT_NE(ran.output.find("check.complete: broken: incomplete traces: 0, lost events: 0, lost windows: 1"),
+            std::string::npos)
+      << ran.output;
+}
+
 TEST_F(Verify, WindowsWithDifferentStepsAreNotMatched) {
   add("rank0.11.pt.trace.json", test::sample_trace({.first_step = 11}));
   add("rank0.14.pt.trace.json", test::sample_trace({.first_step = 14}));

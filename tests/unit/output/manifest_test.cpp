@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "fuzz/manifest_fuzz.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::output {
 namespace {
@@ -74,6 +75,48 @@ TEST(Manifest, KeepsWhatFinishedTheRun) {
   EXPECT_EQ(again.removed_traces, 4);
   EXPECT_EQ(again.finish, "failed: exit status 1");
   EXPECT_TRUE(again.windows.at(0).awaits_finish);
+}
+
+TEST(Manifest, KeepsWhatIsMissingInAWindow) {
+  Manifest manifest, again;
+  manifest.windows.push_back(
+      {.file = "a.json", .status = "written", .complete = false, .missing = {"3 events are missing", "a \"b\""}});
+
+  ASSERT_TRUE(parse_manifest(manifest_text(manifest), again));
+
+  EXPECT_EQ(again.windows.at(0).missing, manifest.windows[0].missing);
+}
+
+TEST(WindowCounts, AskedIsTheSumOfTheOthers) {
+  std::vector<char> memory(sizeof(spool::SpoolHeader));
+  auto& header = *new (memory.data()) spool::SpoolHeader{};
+  header.windows = 20;
+  for (std::size_t i = 0; i < kLostWindowReasons; ++i) header.windows_lost[i] = i + 1;
+  Manifest manifest, again;
+  WindowCounts& counts = manifest.counts;
+  counts.written = 9;
+  counts.empty = 2;
+  counts.discarded = 1;
+  counts.failed = 3;
+
+  counts.update(header);
+
+  EXPECT_EQ(counts.waiting, 5u);
+  EXPECT_EQ(counts.all_lost(), 10u);
+  EXPECT_EQ(counts.asked, 30u);
+  ASSERT_TRUE(parse_manifest(manifest_text(manifest), again));
+  EXPECT_EQ(again.counts.asked, 30u);
+  EXPECT_EQ(again.counts.lost, counts.lost);
+  EXPECT_EQ(again.counts.loss_text(), counts.loss_text());
+  EXPECT_TRUE(counts.loss_text().starts_with("9 of 30 windows written; 1 lost because the writer was behind"))
+      << counts.loss_text();
+}
+
+TEST(WindowCounts, SayNothingIfNoWindowIsLost) {
+  WindowCounts counts;
+  counts.asked = counts.written = 12;
+
+  EXPECT_EQ(counts.loss_text(), "");
 }
 
 TEST(ManifestFuzzCorpus, EveryFilePasses) {

@@ -1,5 +1,3 @@
-#include "output/exports/summary_file.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +5,7 @@
 #include <sstream>
 
 #include "profshim/json.h"
+#include "profshim/output/publish.h"
 
 namespace profshim::output {
 namespace {
@@ -19,7 +18,9 @@ class SummaryFile : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  int add(const std::string& file, const std::string& answers) { return add_to_summary(folder_, -1, 3, file, answers); }
+  int add(const std::string& file, const std::string& answers) {
+    return add_to_summary(folder_, -1, 3, {{file, answers}});
+  }
   std::string path() const { return folder_ + "/summary-rank3.json"; }
   std::string text() const {
     std::ostringstream all;

@@ -245,6 +245,7 @@ void TimelineBuilder::take_metadata(TraceMetadata metadata) {
   timeline_.recording = std::move(metadata.recording);
   if (!timeline_.recording) return;
   timeline_.complete = timeline_.recording->complete;
+  timeline_.missing = timeline_.recording->missing;
   timeline_.dropped = timeline_.recording->dropped;
 }
 

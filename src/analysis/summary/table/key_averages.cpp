@@ -5,6 +5,7 @@
 #include "analysis/model/active_time.h"
 #include "analysis/model/one_job.h"
 #include "file_rows.h"
+#include "profshim/trace/completeness.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -36,6 +37,7 @@ void KeyAverages::add(const Timeline& timeline, int node_id) {
   table_.dropped_events += timeline.dropped;
   table_.drops_known = table_.drops_known && timeline.dialect == Dialect::kProfshim;
   table_.incomplete_files += timeline.complete ? 0 : 1;
+  if (!timeline.complete && table_.first_missing.empty()) table_.first_missing = missing_text(timeline.missing);
   table_.truncated = table_.truncated || timeline.truncated;
   table_.warnings.insert(table_.warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
 }

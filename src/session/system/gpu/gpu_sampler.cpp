@@ -31,7 +31,7 @@ void GpuSampler::tick(bool is_open, std::uint64_t windows) {
   is_started_ = true;
   const int refused = start_thread(thread_, run, this);
   if (refused != 0)
-    recorder::problem("system", "the counters of the GPUs cannot be shown: no thread could be started (" +
+    recorder::missing("system", "the counters of the GPUs cannot be shown: no thread could be started (" +
                                     std::string(error_text(refused)) + ")");
 }
 

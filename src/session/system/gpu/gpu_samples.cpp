@@ -66,6 +66,6 @@ bool GpuSamples::worked(const VisibleDevice& device, Value value, int result) {
   return false;
 }
 
-void GpuSamples::say(std::string_view what) { recorder::problem("system", what); }
+void GpuSamples::say(std::string_view what) { recorder::missing("system", what); }
 
 }  // namespace profshim::session
