@@ -12,7 +12,6 @@
 
 #include "inject/activation.h"
 #include "inject/parent.h"
-#include "profshim/base/environment.h"
 #include "profshim/base/glob.h"
 #include "profshim/base/log.h"
 #include "profshim/base/process/process_words.h"

@@ -1,5 +1,3 @@
-#include "summary_file.h"
-
 #include <fcntl.h>
 
 #include <algorithm>
