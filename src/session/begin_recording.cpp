@@ -51,6 +51,7 @@ namespace {
 // On failure, `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity(s.rank);
+  s.attempt = attempt_of_torchrun();
   std::int64_t run_base_time_ns = 0;
   output::NameValues names;
   names.rank = s.rank;

@@ -10,7 +10,6 @@
 #include "profshim/base/safe_files.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
-#include "session/participation/launch_environment.h"
 #include "trace/schema.h"
 
 namespace profshim::session {
@@ -18,8 +17,7 @@ namespace profshim::session {
 void add_spec_metadata(const State& s) {
   recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
   recorder::add_metadata(schema::ours::kRunId, json_string(s.run_id));
-  if (const int attempt = attempt_of_torchrun(); attempt >= 0)
-    recorder::add_metadata(schema::ours::kAttempt, std::to_string(attempt));
+  if (s.attempt >= 0) recorder::add_metadata(schema::ours::kAttempt, std::to_string(s.attempt));
   // PyTorch's profiler, too, omits settings that are off.
   if (s.spec.profile_memory) recorder::add_metadata(schema::top::kProfileMemory, "1");
   namespace recorded = schema::ours::recorded;

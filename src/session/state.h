@@ -98,6 +98,7 @@ struct State {
   Rank rank;
   JobIdentity job;
   std::string folder, run_name, run_id, meeting_file;
+  int attempt = -1;        // of torchrun, which restarts all ranks; -1 = torchrun has not started this process
   std::string spool_link;  // a name in `folder`; "" = none
   bool first_selected = false;
   EventCostMeter costs;

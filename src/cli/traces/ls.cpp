@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/plural.h"
 #include "cli/spec/spec_options.h"
+#include "left_runs.h"
 #include "profshim/analysis/groups.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
@@ -301,35 +302,6 @@ std::set<std::string> spool_folders(const std::vector<Run>& runs) {
   return folders;
 }
 
-/// "profshim recover --into NEW_FOLDER FILE... (heat-4711, 18.5 MiB; its folder /out is gone)"
-std::string recover_command(const std::vector<output::LeftSpool>& run) {
-  std::uint64_t bytes = 0;
-  std::string command = "profshim recover --into NEW_FOLDER";
-  for (const output::LeftSpool& spool : run) {
-    bytes += spool.bytes;
-    command += " " + spool.path;
-  }
-  std::error_code error;
-  const char* const why = fs::exists(run.front().folder, error) ? " holds another run" : " is gone";
-  return command + "  (" + run.front().run_name + ", " + format_size(bytes) + "; its folder " + run.front().folder +
-         why + ")";
-}
-
-/// Names runs that were killed and have no folder anymore, of whatever folder: no manifest tells of them.
-void print_left_runs(std::FILE* to, const std::vector<Run>& runs) {
-  constexpr std::size_t kMostSpools = 4096;
-  for (const std::string& folder : spool_folders(runs)) {
-    std::map<std::pair<std::string, std::string>, std::vector<output::LeftSpool>> left;  // by run id and folder
-    for (output::LeftSpool& spool : output::spools_without_run(folder, kMostSpools))
-      left[{spool.run_id, spool.folder}].push_back(std::move(spool));
-    if (left.empty()) continue;
-    std::fprintf(to, "%s in %s:%s", plural(left.size(), "unrecovered run").c_str(), printable(folder).c_str(),
-                 left.size() == 1 ? " " : "\n");
-    for (const auto& [key, run] : left)
-      std::fprintf(to, "%s%s\n", left.size() == 1 ? "" : "  ", printable(recover_command(run)).c_str());
-  }
-}
-
 Run read_run(const std::string& folder) {
   Run run{folder, output::read_manifests(folder), {}};
   std::sort(run.manifests.begin(), run.manifests.end(),
@@ -374,7 +346,7 @@ int run(int argc, char** argv) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     std::fprintf(stderr, "profshim: %s: no such folder\n", printable(folder).c_str());
-    print_left_runs(stderr, {});
+    print_left_runs(stderr, spool_folders({}));
     return kFailure;
   }
   if (fs::directory_iterator(folder, error); error) {
@@ -385,7 +357,7 @@ int run(int argc, char** argv) {
   if (runs.empty()) {
     std::fprintf(stderr, "profshim: %s: contains no manifest-rank*.json; name the folder of a run (output.folder)\n",
                  printable(folder).c_str());
-    print_left_runs(stderr, {});
+    print_left_runs(stderr, spool_folders({}));
     return kFailure;
   }
   const bool is_run = runs.front().folder == folder;
@@ -396,7 +368,7 @@ int run(int argc, char** argv) {
   } else {
     print_runs(runs);
   }
-  if (!json) print_left_runs(stdout, runs);
+  if (!json) print_left_runs(stdout, spool_folders(runs));
   const bool any = std::any_of(runs.begin(), runs.end(), [](const Run& run) { return !run.flags.empty(); });
   return any ? kProblemsFound : kSuccess;
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "profshim/output/retention.h"
-#include "session/participation/launch_environment.h"
 
 namespace profshim::session {
 namespace {
@@ -32,7 +31,7 @@ void add_window(State& s, output::ManifestWindow window) {
   std::erase_if(s.manifest.windows,
                 [&window](const auto& known) { return !known.file.empty() && known.file == window.file; });
   window.awaits_finish = s.finish != nullptr && s.spec.finish.after_each_window && window.status == "written";
-  if (!window.recovered) window.attempt = std::max(0, attempt_of_torchrun());
+  if (!window.recovered) window.attempt = std::max(0, s.attempt);
   s.manifest.windows.push_back(std::move(window));
 }
 
