@@ -284,6 +284,10 @@ test-init: all  ## `profshim init` on eleven jobs of tests/loops, and each run w
 	$(Q)scripts/install_deps.sh
 	$(Q)scripts/init_jobs.sh
 
+.PHONY: survey
+survey: all  ## every command on each trace file of FOLDER, compared with a reader in Python (SURVEY_PYTHON has pyarrow)
+	$(or $(SURVEY_PYTHON),python3) tests/survey/survey.py $(FOLDER) --tool $(TOOL) --output $(BUILD)/survey.md
+
 .PHONY: test-compare
 test-compare: all $(BUILD)/tests/apps/openmpi/steps_loop  ## `profshim compare` of 120 pairs of runs beside compilers; 10 minutes
 	$(Q)scripts/compare_under_load.sh

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Runs every command that reads traces on each file of a folder, and writes a table of what they said.
+
+Counts and sums are compared with those of a reader of its own, which shares no code with profshim. FOLDER/sources.tsv
+may say where a file comes from: file name, project, license, and its public place, separated by tabs.
+
+Status 1 if a command crashed or hung, refused a file that Python's JSON reader reads, or a number differs.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from independent_reader import read_events, slices_of, totals_of
+
+COMMANDS = {
+    "verify": ["verify", "FILE"],
+    "table": ["summary", "FILE"],
+    "kernels": ["summary", "--kernels", "FILE"],
+    "steps": ["summary", "--steps", "FILE"],
+    "comms": ["summary", "--comms", "FILE"],
+    "mpi": ["summary", "--mpi", "FILE"],
+    "phases": ["summary", "--phases", "FILE"],
+    "report": ["report", "FILE", "-o", "OUT/report.html"],
+    "memory": ["report", "--memory", "FILE", "-o", "OUT/memory.html"],
+    "merge": ["merge", "FILE", "-o", "OUT/merged.json"],
+    "pftrace": ["convert", "FILE", "-o", "OUT/trace.pftrace"],
+    "parquet": ["convert", "FILE", "-o", "OUT/trace.parquet", "--python", sys.executable],
+    "compare": ["compare", "FILE", "FILE"],
+    "ls": ["ls", "OUT"],
+}
+HELPERS = {"[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
+           "profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version"}
+DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"}
+OPERATORS = {"cpu_op", "Operator"}
+
+
+def run(tool, words, seconds):
+    """Returns exit status ("hung" after `seconds`), standard output and standard error."""
+    try:
+        done = subprocess.run([tool, *words], capture_output=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return "hung", "", ""
+    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+
+def parquet_slices(path):
+    """Returns {category: [count, nanoseconds]} of the slices."""
+    import pyarrow.parquet
+    table = pyarrow.parquet.read_table(path, columns=["phase", "category", "dur_ns"]).to_pydict()
+    slices = collections.defaultdict(lambda: [0, 0])
+    for phase, category, duration in zip(table["phase"], table["category"], table["dur_ns"]):
+        if phase == "X" and duration is not None:
+            slices[category or ""][0] += 1
+            slices[category or ""][1] += duration
+    return dict(slices)
+
+
+def differences(tool, file, out, events, seconds):
+    """Yields a sentence for each number that differs from the independent reader's."""
+    status, text, _ = run(tool, ["verify", "--json", file], seconds)
+    counted = json.loads(text)[0]["events"] if text else 0
+    if counted != len(events):
+        yield f"events: {counted}, {len(events)} expected"
+    slices = slices_of(events)
+    totals = totals_of(slices)
+    if os.path.exists(f"{out}/trace.parquet"):
+        found = parquet_slices(f"{out}/trace.parquet")
+        for category in sorted(set(totals) | set(found)):
+            count, total, finer = totals.get(category, (0, 0, 0))
+            got_count, got_total = found.get(category, (0, 0))
+            # Times finer than 1 ns are rounded.
+            if count != got_count or abs(total - got_total) > finer:
+                yield f"slices of {category or 'no category'}: {got_count}, {got_total} ns; expected {count}, {total} ns"
+    yield from kernel_differences(tool, file, slices, seconds)
+    yield from operator_differences(tool, file, slices, seconds)
+
+
+def kernel_differences(tool, file, slices, seconds):
+    expected = [s for s in slices if s.category in DEVICE]
+    status, text, _ = run(tool, ["summary", "--kernels", "--json", "--row-limit", "-1", file], seconds)
+    if status not in (0, 2) or not text:
+        return
+    rows = json.loads(text)["kernels"]["kernels"]
+    rows = [row for row in rows if row["rank"] != "all"]
+    count, us = sum(row["count"] for row in rows), sum(row["total_us"] for row in rows)
+    total_us = sum(s.duration_ns for s in expected) / 1000
+    if count != len(expected) or abs(us - total_us) > 0.001 * max(1, len(expected)):
+        yield f"device activity: {count}, {us:.3f} us; expected {len(expected)}, {total_us:.3f} us"
+
+
+def operator_differences(tool, file, slices, seconds):
+    other = {s.name for s in slices if s.category not in OPERATORS}
+    expected = collections.Counter(s.name for s in slices if s.category in OPERATORS)
+    status, text, _ = run(tool, ["summary", "--json", "--group-by", "all", file], seconds)
+    if status not in (0, 2) or not text:
+        return
+    found = collections.Counter()
+    for row in json.loads(text)["rows"]:
+        if not row["device"]:
+            found[row["name"]] += row["calls"]
+    for name, count in expected.items():
+        if name in other or name in HELPERS or name.startswith(("ProfilerStep", "_Z")):
+            continue
+        if found[name] != count:
+            yield f"calls of {name}: {found[name]}, {count} expected"
+
+
+def survey(tool, file, seconds):
+    """Returns a dict: status and first warning of each command, and the differences."""
+    result = {"file": file.name, "bytes": file.stat().st_size, "status": {}, "said": {}, "differences": []}
+    try:
+        events = read_events(file)
+    except ValueError as error:
+        events = None
+        result["unreadable"] = str(error)
+    with tempfile.TemporaryDirectory() as out:
+        os.symlink(file.resolve(), f"{out}/{file.name}")
+        for name, words in COMMANDS.items():
+            words = [word.replace("FILE", str(file)).replace("OUT", out) if word.isupper() or "OUT/" in word else word
+                     for word in words]
+            status, text, errors = run(tool, words, seconds)
+            result["status"][name] = status
+            result["said"][name] = [line.replace(str(file), file.name).replace(out, "") for line in errors.splitlines()]
+            if name == "verify":
+                result["findings"] = [line.strip() for line in text.splitlines()[1:-1]]
+        if events is not None:
+            result["events"] = len(events)
+            result["differences"] = list(differences(tool, str(file), out, events, seconds))
+    return result
+
+
+def is_wrong(result):
+    """True if a command crashed, hung, or refused a file with events that the independent reader reads."""
+    if any(status == "hung" or status not in (0, 1, 2) for status in result["status"].values()):
+        return True
+    refused = [name for name in ("verify", "table", "pftrace", "parquet", "merge") if result["status"][name] == 2]
+    return bool(result["differences"]) or ("events" in result and result["events"] > 0 and bool(refused))
+
+
+def cell(result, name):
+    warnings = len(result["said"][name])
+    return f"{result['status'][name]}" + (f" ({warnings})" if warnings else "")
+
+
+def write_table(results, sources, path):
+    projects = collections.Counter(sources.get(r["file"], ("?",) * 3)[0] for r in results)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(f"{len(results)} files of {len(projects)} projects; {sum(map(is_wrong, results))} of them with a "
+                  "refusal or a difference.\n\nA cell has the exit status and, in brackets, the number of lines on "
+                  "standard error. \"numbers\": events, slices and their time by category,\ndevice activity and calls "
+                  "of operators equal those of the independent reader.\n\n")
+        names = list(COMMANDS)
+        out.write("| project | license | file | bytes | events | " + " | ".join(names) + " | numbers |\n")
+        out.write("|---" * (len(names) + 6) + "|\n")
+        for r in sorted(results, key=lambda r: (sources.get(r["file"], ("?",))[0].lower(), r["file"])):
+            project, license, place = sources.get(r["file"], ("?", "?", r["file"]))
+            numbers = "equal" if not r["differences"] and "events" in r else "; ".join(r["differences"][:2]) or "-"
+            cells = [cell(r, name) for name in names]
+            out.write(f"| {project} | {license} | {place} | {r['bytes']} | {r.get('events', '-')} | " +
+                      " | ".join(cells) + f" | {numbers.replace('|', '/')} |\n")
+        write_warnings(results, out)
+
+
+def write_warnings(results, out):
+    """Lists the rules that `verify` names, and the other warnings, with the number of files."""
+    findings = collections.Counter()
+    for r in results:
+        for line in {f.split(":")[0].split(" (")[0] for f in r.get("findings", [])}:
+            findings[line] += 1
+    out.write("\n## What verify says\n\n| files | finding |\n|---|---|\n")
+    for line, count in findings.most_common():
+        out.write(f"| {count} | {line.replace('|', '/')} |\n")
+
+
+def alternating(files, sources):
+    """Returns the files so that each prefix has files of as many projects as possible."""
+    seen = collections.Counter()
+    order = []
+    for file in files:
+        project = sources.get(file.name, ("?",))[0]
+        order.append((seen[project], project, file))
+        seen[project] += 1
+    return [file for _, _, file in sorted(order)]
+
+
+def survey_all(options, files):
+    """Ends after --minutes: files that are not done by then are left out, and said."""
+    ends = time.monotonic() + 60 * options.minutes
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        started = iter(files)
+
+        def work():
+            done = []
+            for file in started_files(started, ends):
+                done.append(survey(options.tool, file, options.seconds))
+            return done
+
+        for future in [pool.submit(work) for _ in range(options.jobs)]:
+            results += future.result()
+    if len(results) < len(files):
+        print(f"{len(files) - len(results)} files left out after {options.minutes} minutes", file=sys.stderr)
+    return results
+
+
+LOCK = threading.Lock()
+
+
+def started_files(files, ends):
+    while time.monotonic() < ends:
+        with LOCK:
+            file = next(files, None)
+        if file is None:
+            return
+        yield file
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--tool", default="build/profshim")
+    parser.add_argument("--output", help="Markdown file")
+    parser.add_argument("--json", help="JSON file with all lines")
+    parser.add_argument("--seconds", type=float, default=120, help="time limit of one command")
+    parser.add_argument("--minutes", type=float, default=600, help="time limit of the survey")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="only files whose name contains this text")
+    options = parser.parse_args()
+    sources = {}
+    if (options.folder / "sources.tsv").exists():
+        for line in (options.folder / "sources.tsv").read_text().splitlines():
+            name, project, license, place = line.split("\t")
+            sources[name] = (project, license, place)
+    files = sorted(f for f in options.folder.iterdir() if f.is_file() and f.name != "sources.tsv" and
+                   options.only in f.name)
+    results = survey_all(options, alternating(files, sources))
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
+    if options.output:
+        write_table(results, sources, options.output)
+    wrong = [r for r in results if is_wrong(r)]
+    for r in wrong:
+        print(f"{r['file']}: {r['status']} {r['differences'][:3]}")
+    print(f"{len(files)} files, {len(wrong)} with a refusal or a difference")
+    return 1 if wrong or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
