@@ -15,6 +15,8 @@ constexpr std::size_t kLongestWord = 512;
 constexpr std::size_t kUnicodeEscape = 6;  // \u12ab
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+/// A comma before it is one too many.
+bool is_behind_last(char c) { return c == ']' || c == '}' || c == ','; }
 bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_first_half(unsigned value) { return value >= 0xd800 && value < 0xdc00; }
 bool is_second_half(unsigned value) { return value >= 0xdc00 && value < 0xe000; }
@@ -52,38 +54,58 @@ bool is_not_finite(std::string_view word) {
 }  // namespace
 
 void RepairedText::look() {
-  instead("");
-  while (clean_ == 0 && instead_.empty() && !stream_.at_end()) in_string_ ? look_in_string() : look_between_tokens();
+  instead_.clear();
+  given_ = 0;
+  while (clean_ == 0 && instead_.empty() && !stream_.at_end()) {
+    clean_ = clean_run(stream_.ahead());
+    if (clean_ == 0) in_string_ ? look_in_string() : look_between_tokens();
+  }
+}
+
+std::size_t RepairedText::clean_run(std::string_view ahead) {
+  std::size_t n = 0;
+  for (std::size_t more = 1; more > 0 && n < ahead.size(); n += more) {
+    const std::string_view rest = ahead.substr(n);
+    // The handler may move the stream when an object or list ends.
+    if (!in_string_ && (rest.front() == '}' || rest.front() == ']')) return std::max<std::size_t>(n, 1);
+    more = in_string_ ? clean_in_string(rest) : clean_between_tokens(rest);
+  }
+  return n;
+}
+
+std::size_t RepairedText::clean_in_string(std::string_view rest) {
+  if (const std::size_t plain = trace_detail::plain_prefix(rest.data(), rest.size()); plain > 0) return plain;
+  const char c = rest.front();
+  if (c == '"') {
+    in_string_ = false;
+    return 1;
+  }
+  if (c != '\\') return static_cast<unsigned char>(c) >= 0x80 ? trace_detail::utf8_sequence(rest) : 0;
+  if (rest.size() > 1 && kSimpleEscapes.find(rest[1]) != std::string_view::npos) return 2;
+  return is_plain_unicode(rest) ? kUnicodeEscape : 0;
+}
+
+std::size_t RepairedText::clean_between_tokens(std::string_view rest) {
+  const char c = rest.front();
+  if (c == '"') in_string_ = true;
+  if (c == '"' || c == '{' || c == '[' || c == ':' || is_blank(c)) return 1;
+  if (c == ',') {
+    const std::size_t behind = rest.find_first_not_of(" \n\r\t", 1);
+    return behind != std::string_view::npos && !is_behind_last(rest[behind]) ? behind : 0;
+  }
+  if (c != '-' && (c < '0' || c > '9')) return 0;
+  const std::size_t size = rest.find_first_not_of("0123456789-.");
+  return size != std::string_view::npos && kNoWord.find(rest[size]) != std::string_view::npos ? size : 0;
 }
 
 void RepairedText::look_between_tokens() {
-  const std::string_view ahead = stream_.ahead();
-  switch (ahead.front()) {
-    case '{':
-    case '}':
-    case '[':
-    case ']':
-    case ':':
-      clean_ = 1;
-      return;
-    case '"': {
-      const std::size_t plain = 1 + trace_detail::plain_prefix(ahead.data() + 1, ahead.size() - 1);
-      in_string_ = plain == ahead.size() || ahead[plain] != '"';
-      clean_ = in_string_ ? plain : plain + 1;
-      return;
-    }
-    case ',':
-      return comma();
-    case '\0':
-      repairs_.add(JsonRepair::kNulByte, stream_.position());
-      stream_.take();
-      return;
-    default:
-      break;
-  }
-  if (is_blank(ahead.front())) {
-    clean_ = std::min(ahead.find_first_not_of(" \n\r\t"), ahead.size());
-  } else if (stream_.position() == 0 && ahead.front() == '\xef') {
+  const char c = next();
+  if (c == ',') {
+    comma();
+  } else if (c == '\0') {
+    repairs_.add(JsonRepair::kNulByte, stream_.position());
+    stream_.take();
+  } else if (stream_.position() == 0 && c == '\xef') {
     byte_order_mark();
   } else {
     word();
@@ -101,17 +123,10 @@ void RepairedText::byte_order_mark() {
 }
 
 void RepairedText::comma() {
-  const std::string_view ahead = stream_.ahead();
-  const std::size_t behind = ahead.find_first_not_of(" \n\r\t", 1);
-  const auto is_needed = [](char c) { return c != ']' && c != '}' && c != ','; };
-  if (behind != std::string_view::npos && is_needed(ahead[behind])) {
-    clean_ = behind;
-    return;
-  }
   const std::uint64_t position = stream_.position();
   stream_.take();
   while (is_blank(next())) stream_.take();
-  if (is_needed(next())) return instead(",");
+  if (!is_behind_last(next())) return instead(",");
   repairs_.add(JsonRepair::kComma, position);
 }
 
@@ -131,35 +146,16 @@ void RepairedText::word() {
 }
 
 void RepairedText::look_in_string() {
-  const std::string_view ahead = stream_.ahead();
-  clean_ = trace_detail::plain_prefix(ahead.data(), ahead.size());
-  if (clean_ > 0) return;
-  const char c = ahead.front();
-  if (c == '"') {
-    in_string_ = false;
-    clean_ = 1;
-  } else if (c == '\\') {
-    escape();
-  } else if (static_cast<unsigned char>(c) >= 0x80) {
-    not_ascii();
-  } else {
-    repairs_.add(JsonRepair::kControlCharacter, stream_.position());
-    const auto value = static_cast<unsigned char>(stream_.take());
-    constexpr char kDigits[] = "0123456789abcdef";
-    instead(std::string("\\u00") + kDigits[value >> 4] + kDigits[value & 15]);
-  }
+  const char c = next();
+  if (c == '\\') return escape();
+  if (static_cast<unsigned char>(c) >= 0x80) return not_ascii();
+  repairs_.add(JsonRepair::kControlCharacter, stream_.position());
+  const auto value = static_cast<unsigned char>(stream_.take());
+  constexpr char kDigits[] = "0123456789abcdef";
+  instead(std::string("\\u00") + kDigits[value >> 4] + kDigits[value & 15]);
 }
 
 void RepairedText::escape() {
-  const std::string_view ahead = stream_.ahead();
-  if (ahead.size() > 1 && kSimpleEscapes.find(ahead[1]) != std::string_view::npos) {
-    clean_ = 2;
-    return;
-  }
-  if (is_plain_unicode(ahead)) {
-    clean_ = kUnicodeEscape;
-    return;
-  }
   std::string first_half;  // waits for its second half
   const auto lone = [&](std::uint64_t position) {
     repairs_.add(JsonRepair::kLoneSurrogate, position);
@@ -206,8 +202,6 @@ std::string RepairedText::one_escape(unsigned& unicode) {
 
 void RepairedText::not_ascii() {
   const std::string_view ahead = stream_.ahead();
-  clean_ = trace_detail::utf8_sequence(ahead);
-  if (clean_ > 0) return;
   const std::uint64_t position = stream_.position();
   std::string text(1, stream_.take());
   // The block may end within a sequence.

@@ -21,11 +21,16 @@ class RepairedText {
       : stream_(stream), repairs_(repairs), instead_(before) {}
 
   char Peek() {
-    if (clean_ == 0 && given_ == instead_.size()) look();
+    if (clean_ > 0) return stream_.peek();
+    if (given_ == instead_.size()) look();
     return given_ < instead_.size() ? instead_[given_] : stream_.peek();
   }
   char Take() {
-    if (clean_ == 0 && given_ == instead_.size()) look();
+    if (clean_ > 0) {
+      --clean_;
+      return stream_.take();
+    }
+    if (given_ == instead_.size()) look();
     if (given_ < instead_.size()) return instead_[given_++];
     if (clean_ > 0) --clean_;
     return stream_.take();
@@ -41,6 +46,10 @@ class RepairedText {
  private:
   /// Finds the next run. At the end of the text there is none.
   void look();
+  /// Returns the length of the prefix that needs no repair, as far as the block shows. Follows the strings in it.
+  std::size_t clean_run(std::string_view ahead);
+  std::size_t clean_in_string(std::string_view rest);
+  std::size_t clean_between_tokens(std::string_view rest);
   void look_between_tokens();
   void look_in_string();
   void byte_order_mark();
