@@ -161,35 +161,7 @@ const char* PlainEvent::field(const char* at) {
   if (*at == '"') {
     const char* const end = end_of_text(at + 1);
     if (end == nullptr) return nullptr;
-    const std::string_view text = between(at + 1, end);
-    if (key == schema::event::kPhase) {
-      event_.phase = text;
-    } else if (key == schema::event::kCategory) {
-      event_.category = text;
-    } else if (key == schema::event::kName) {
-      event_.name = text;
-      event_.has_name = true;
-    } else if (key == schema::event::kPid) {
-      event_.has_pid = true;
-      event_.pid_is_number = is_whole_number(text, event_.pid);
-      if (!event_.pid_is_number) event_.pid_text = text;
-    } else if (key == schema::event::kTid) {
-      event_.has_tid = true;
-      event_.tid_is_number = is_whole_number(text, event_.tid);
-      if (!event_.tid_is_number) event_.tid_text = text;
-    } else if (key == schema::event::kTimestamp || key == schema::event::kDuration) {
-      if (is_number_text(text)) {
-        event_.has_text_times = true;
-        time(key, text);
-      }
-    } else if (key == schema::event::kId) {
-      event_.has_id = true;
-      event_.id = id_of_text(text, false);
-    } else if (key == schema::event::kScope) {
-      event_.scope = text;
-    } else if (key == schema::event::kBindingPoint) {
-      event_.binding_point = text;
-    }
+    text_field(key, between(at + 1, end));
     return end + 1;
   }
   const char* const end = end_of_number(at);
@@ -208,6 +180,37 @@ const char* PlainEvent::field(const char* at) {
     event_.id = id_number(text);
   }
   return end;
+}
+
+void PlainEvent::text_field(std::string_view key, std::string_view text) {
+  if (key == schema::event::kPhase) {
+    event_.phase = text;
+  } else if (key == schema::event::kCategory) {
+    event_.category = text;
+  } else if (key == schema::event::kName) {
+    event_.name = text;
+    event_.has_name = true;
+  } else if (key == schema::event::kPid) {
+    event_.has_pid = true;
+    event_.pid_is_number = is_whole_number(text, event_.pid);
+    if (!event_.pid_is_number) event_.pid_text = text;
+  } else if (key == schema::event::kTid) {
+    event_.has_tid = true;
+    event_.tid_is_number = is_whole_number(text, event_.tid);
+    if (!event_.tid_is_number) event_.tid_text = text;
+  } else if (key == schema::event::kTimestamp || key == schema::event::kDuration) {
+    if (is_number_text(text)) {
+      event_.has_text_times = true;
+      time(key, text);
+    }
+  } else if (key == schema::event::kId) {
+    event_.has_id = true;
+    event_.id = id_of_text(text, false);
+  } else if (key == schema::event::kScope) {
+    event_.scope = text;
+  } else if (key == schema::event::kBindingPoint) {
+    event_.binding_point = text;
+  }
 }
 
 void PlainEvent::time(std::string_view key, std::string_view text) {

@@ -28,6 +28,7 @@ class PlainEvent {
 
  private:
   const char* field(const char* at);
+  void text_field(std::string_view key, std::string_view text);
   void time(std::string_view key, std::string_view text);
   const char* scoped_id(const char* at);
   const char* arguments(const char* at);

@@ -225,16 +225,6 @@ TEST(KeyAverages, LeavesOutPythonFunctionsWaitsAndHelpers) {
   EXPECT_EQ(table.rows[0].self_cpu_us, 50);
 }
 
-TEST(KeyAverages, SlicesOfUnknownCategoriesHaveRows) {
-  const KeyTable table =
-      table_of_events({event("FEE", "train", 0, 50), event("cpu_op", "aten::mm", 10, 30), event("FEE", "", 60, 65)});
-
-  ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(row_of(table, "train").cpu_total_us, 50);
-  EXPECT_EQ(row_of(table, "train").self_cpu_us, 30);
-  EXPECT_EQ(row_of(table, "aten::mm").self_cpu_us, 20);
-}
-
 TEST(KeyAverages, AFoldedChildLeavesItsKernelsToItsParent) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"), event("cpu_op", "aten::mm", 1, 49, "\"External id\":4"),
