@@ -15,7 +15,7 @@
 #include "inject/computed.h"
 #include "inject/core/export.h"
 #include "inject/core/lookup_switch.h"
-#include "inject/core/real_dlsym.h"
+#include "inject/core/loader/real_dlsym.h"
 #include "inject/core/resolve.h"
 #include "inject/cuda/injection.h"
 #include "inject/lookup/bindings.h"

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "real_dlsym.h"
+#include "inject/core/loader/real_dlsym.h"
 
 namespace profshim::inject {
 

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "real_dlsym.h"
+#include "inject/core/loader/real_dlsym.h"
 #include "resolve.h"
 
 namespace profshim::inject {

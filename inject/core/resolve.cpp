@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "real_dlsym.h"
+#include "inject/core/loader/real_dlsym.h"
 
 namespace profshim::inject {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "hooked_names.h"
-#include "inject/core/loaded_symbol.h"
-#include "inject/core/real_dlsym.h"
+#include "inject/core/loader/loaded_symbol.h"
+#include "inject/core/loader/real_dlsym.h"
 #include "inject/core/resolve.h"
 #include "unhooked.h"
 

@@ -1,9 +1,9 @@
-#include "inject/core/loaded_symbol.h"
+#include "inject/core/loader/loaded_symbol.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "inject/core/real_dlsym.h"
+#include "inject/core/loader/real_dlsym.h"
 
 namespace profshim::inject {
 namespace {
