@@ -17,8 +17,8 @@ class RealFunction {
     void* const found = address_.load(std::memory_order_acquire);
     return __builtin_expect(found != nullptr, 1) ? found : look_up(layer, names, n);
   }
-  /// Makes `found`, which a lookup by handle found in a library of the layer, the result of get(). Returns false if get()
-  /// returns another function: of a second library, or of a tool between this library and `found`.
+  /// Makes `found`, which a lookup by handle found in a library of the layer, the result of get(). Returns false if
+  /// get() returns another function: of a second library, or of a tool between this library and `found`.
   bool adopt(const char* name, void* found);
 
  private:

@@ -53,7 +53,8 @@ void* hook_of(const char* name, int version, void* found) {
                          : take(looked_up_v2, found, reinterpret_cast<void*>(&look_up_v2));
 }
 
-/// The launches of a dynamic runtime are seen by the hooks of its own functions, and CUPTI's calls are no calls of the job.
+/// The launches of a dynamic runtime are seen by the hooks of its own functions, and CUPTI's calls are no calls of the
+/// job.
 void replace(const char* name, void** function, int version, const void* caller) {
   if (name == nullptr || function == nullptr || *function == nullptr) return;
   if (version > kLastKnownVersion || !inject::hooks_lookups()) return;
@@ -86,8 +87,8 @@ int runtime_version() {
   return get != nullptr && get(&version) == 0 ? version : kLastKnownVersion + 1;
 }
 
-int in_runtime(inject::OtherHook hook, const char* own_name, const char* name, void** function, Flags flags, int* status,
-               const void* caller) {
+int in_runtime(inject::OtherHook hook, const char* own_name, const char* name, void** function, Flags flags,
+               int* status, const void* caller) {
   auto* const forward = real<RuntimeLookup>(hook, own_name);
   if (forward == nullptr) return kSymbolNotFound;
   const int result = forward(name, function, flags, status);
@@ -129,18 +130,18 @@ PROFSHIM_EXPORT int cuGetProcAddress_v2(const char* name, void** function, int v
 }
 
 // CUDA 11 has no `status`; a callee with fewer arguments ignores it.
-#define RUNTIME_LOOKUP(hook)                                                                                         \
-  PROFSHIM_EXPORT int hook(const char* name, void** function, std::uint64_t flags, int* status) {                    \
-    return profshim::cuda::in_runtime(OtherHook::hook, #hook, name, function, flags, status,                         \
-                                      __builtin_return_address(0));                                                  \
+#define RUNTIME_LOOKUP(hook)                                                                      \
+  PROFSHIM_EXPORT int hook(const char* name, void** function, std::uint64_t flags, int* status) { \
+    return profshim::cuda::in_runtime(OtherHook::hook, #hook, name, function, flags, status,      \
+                                      __builtin_return_address(0));                               \
   }
 RUNTIME_LOOKUP(cudaGetDriverEntryPoint)
 RUNTIME_LOOKUP(cudaGetDriverEntryPoint_ptsz)
 
-#define RUNTIME_LOOKUP_BY_VERSION(hook)                                                                              \
-  PROFSHIM_EXPORT int hook(const char* name, void** function, unsigned version, std::uint64_t flags, int* status) {  \
-    return profshim::cuda::in_runtime(OtherHook::hook, #hook, name, function, version, flags, status,                \
-                                      __builtin_return_address(0));                                                  \
+#define RUNTIME_LOOKUP_BY_VERSION(hook)                                                                             \
+  PROFSHIM_EXPORT int hook(const char* name, void** function, unsigned version, std::uint64_t flags, int* status) { \
+    return profshim::cuda::in_runtime(OtherHook::hook, #hook, name, function, version, flags, status,               \
+                                      __builtin_return_address(0));                                                 \
   }
 RUNTIME_LOOKUP_BY_VERSION(cudaGetDriverEntryPointByVersion)
 RUNTIME_LOOKUP_BY_VERSION(cudaGetDriverEntryPointByVersion_ptsz)

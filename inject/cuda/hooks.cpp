@@ -247,14 +247,15 @@ void on_first_call(void (*before)(), void (*after)()) {
 #define CUDA_PARAMETER(A, a) ::profshim::cuda::A a
 #define CUDA_TYPE(A, a) ::profshim::cuda::A
 // The body of a hook.
-#define CUDA_CALL(name, found, describer, ...)                                                                        \
-  {                                                                                                                   \
-    using Call = ::profshim::cuda::CallOf<::profshim::HookId::name, ::profshim::cuda::Found::found,                   \
-                                          ::profshim::cuda::describer __VA_OPT__(, ) MPI_EACH(CUDA_TYPE, __VA_ARGS__)>; \
-    const int result = Call::call(#name __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                              \
-    ::profshim::cuda::after_call<::profshim::cuda::describer>(                                                        \
-        result, __builtin_return_address(0) __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                          \
-    return result;                                                                                                    \
+#define CUDA_CALL(name, found, describer, ...)                                                                 \
+  {                                                                                                            \
+    using Call =                                                                                               \
+        ::profshim::cuda::CallOf<::profshim::HookId::name, ::profshim::cuda::Found::found,                     \
+                                 ::profshim::cuda::describer __VA_OPT__(, ) MPI_EACH(CUDA_TYPE, __VA_ARGS__)>; \
+    const int result = Call::call(#name __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                       \
+    ::profshim::cuda::after_call<::profshim::cuda::describer>(                                                 \
+        result, __builtin_return_address(0) __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                   \
+    return result;                                                                                             \
   }
 
 #define HOOK(name, shown, describer, ...)                                                           \
@@ -268,19 +269,18 @@ namespace {
 
 template <HookId hook>
 struct ByDriver;
-#define HOOK(name, shown, describer, ...)                      \
-  template <>                                                  \
-  struct ByDriver<HookId::name> {                              \
-    static int function(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) \
-        CUDA_CALL(name, kByDriver, describer, __VA_ARGS__)     \
+#define HOOK(name, shown, describer, ...)                                                                         \
+  template <>                                                                                                     \
+  struct ByDriver<HookId::name> {                                                                                 \
+    static int function(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) CUDA_CALL(name, kByDriver, describer, __VA_ARGS__) \
   };
 #include "profshim/hooks/cuda.def"
 #undef HOOK
 
 constexpr bool is_of_driver(std::string_view row) { return row.starts_with("cu") && !row.starts_with("cuda"); }
 
-/// True if cuGetProcAddress(asked) returns a function with the arguments of the row. Its names have no endings; the only
-/// row with one, cuMemAlloc_v2, replaced a function with other arguments in CUDA 3.2.
+/// True if cuGetProcAddress(asked) returns a function with the arguments of the row. Its names have no endings; the
+/// only row with one, cuMemAlloc_v2, replaced a function with other arguments in CUDA 3.2.
 constexpr bool stands_for(std::string_view row, std::string_view asked, int version) {
   if (row.ends_with("_ptsz")) row.remove_suffix(5);
   if (!row.ends_with("_v2")) return row == asked;

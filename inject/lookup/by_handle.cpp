@@ -4,8 +4,8 @@
 #include "bindings.h"
 #include "hooked_names.h"
 #include "inject/core/loader/loaded_symbol.h"
-#include "inject/core/lookup_switch.h"
 #include "inject/core/loader/real_dlsym.h"
+#include "inject/core/lookup_switch.h"
 #include "inject/core/resolve.h"
 #include "unhooked.h"
 

@@ -29,9 +29,9 @@ constexpr std::array<ShortForm, 4> kShortOptions = {{{"--ranks", "ranks.select"}
                                                      {"--steps", "schedule.steps"},
                                                      {"--folder", "output.folder"},
                                                      {"--run-name", "profile.run_name"}}};
-constexpr std::array<std::string_view, 7> kOther = {
-    "PROFSHIM_SPEC",    "PROFSHIM_ACTIVE", "PROFSHIM_NVTX_CHAIN", "PROFSHIM_NCCL_PLUGIN",
-    "PROFSHIM_LIBRARY", "PROFSHIM_CUPTI",  "PROFSHIM_DLSYM"};
+constexpr std::array<std::string_view, 7> kOther = {"PROFSHIM_SPEC",        "PROFSHIM_ACTIVE",  "PROFSHIM_NVTX_CHAIN",
+                                                    "PROFSHIM_NCCL_PLUGIN", "PROFSHIM_LIBRARY", "PROFSHIM_CUPTI",
+                                                    "PROFSHIM_DLSYM"};
 
 Given make_given(std::string key, std::string value, const std::string& source) {
   Given given;

@@ -1,5 +1,5 @@
-// Before the loader has relocated this library, it can call no other library: system calls are made here. The loader has
-// stored the list of files in the program's dynamic section, for debuggers; the kernel tells where that is.
+// Before the loader has relocated this library, it can call no other library: system calls are made here. The loader
+// has stored the list of files in the program's dynamic section, for debuggers; the kernel tells where that is.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/syscall.h>

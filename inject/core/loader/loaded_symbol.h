@@ -1,6 +1,6 @@
-// Finds exported functions in loaded files without the loader: dlsym() itself cannot be looked up by dlsym(). No lock, no
-// allocation; callable before any constructor has run, and, with loaded_files_before_relocation(), before
-// this library is relocated. So the code uses no table of pointers and no function of another library.
+// Finds exported functions in loaded files without the loader: dlsym() itself cannot be looked up by dlsym(). No lock,
+// no allocation; callable before any constructor has run, and, with loaded_files_before_relocation(), before this
+// library is relocated. So the code uses no table of pointers and no function of another library.
 #pragma once
 
 #include <link.h>

@@ -7,7 +7,8 @@
 #include "loaded_symbol.h"
 
 extern "C" {
-// Read by lookup/dlsym.S. Null until first used after the relocation of this library. Threads that come at the same time store equal values.
+// Read by lookup/dlsym.S. Null until first used after the relocation of this library. Threads that come at the same
+// time store equal values.
 [[gnu::visibility("hidden")]] constinit std::atomic<void*> profshim_next_dlsym{nullptr};
 [[gnu::visibility("hidden")]] constinit std::atomic<void*> profshim_next_dlvsym{nullptr};
 }

@@ -12,8 +12,8 @@ void* next_symbol(const char* name);
 
 using Dlsym = void*(void*, const char*);
 using Dlvsym = void*(void*, const char*, const char*);
-/// The next definitions behind this library: of another preloaded tool, or the C library's. Never null: without one, ends
-/// the process.
+/// The next definitions behind this library: of another preloaded tool, or the C library's. Never null: without one,
+/// ends the process.
 Dlsym* next_dlsym();
 Dlvsym* next_dlvsym();
 

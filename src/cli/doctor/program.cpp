@@ -124,9 +124,10 @@ bool lookups_are_hooked() {
 }
 
 void note_loaded_later(Notes& notes) {
-  notes.fact("MPI", lookups_are_hooked()
-                        ? "not linked; if the program loads it with dlopen, its calls are recorded, by name and by dlsym"
-                        : "not linked; if the program loads it with dlopen, its calls by name are recorded");
+  notes.fact("MPI",
+             lookups_are_hooked()
+                 ? "not linked; if the program loads it with dlopen, its calls are recorded, by name and by dlsym"
+                 : "not linked; if the program loads it with dlopen, its calls by name are recorded");
 }
 
 /// Calls that go past the hooks, as far as the files show it.
@@ -136,8 +137,9 @@ void note_lookups(const std::set<std::string>& called, Notes& notes) {
   if (called.count("dlmopen") != 0)
     notes.unrecorded("dlmopen", "calls of MPI, NCCL and CUDA in libraries that the program opens by dlmopen");
   if (called.count("dlopen") != 0)
-    notes.fact("dlopen", "only the run shows if a library is opened with RTLD_DEEPBIND: its last lines say which calls "
-                         "went past the hooks");
+    notes.fact("dlopen",
+               "only the run shows if a library is opened with RTLD_DEEPBIND: its last lines say which calls "
+               "went past the hooks");
 }
 
 // A script's libraries are unknown before it runs: search its text for module names.

@@ -117,9 +117,9 @@ TEST_P(Lookups, AToolBehindIsNotCalledByHandle) {
   EXPECT_EQ(tool.with.ending(), "exit 0") << tool.with.err;
   EXPECT_NE(tool.with.err.find("tool_next saw 0"), std::string::npos) << tool.with.err;
   EXPECT_EQ(tool.barriers(), -1) << "the hook of MPI_Barrier forwards to the tool, which the job went past";
-  EXPECT_NE(tool.with.err.find("calls of MPI_Barrier in " + library_of(GetParam()) +
-                               " are not recorded: the hook calls "),
-            std::string::npos)
+  EXPECT_NE(
+      tool.with.err.find("calls of MPI_Barrier in " + library_of(GetParam()) + " are not recorded: the hook calls "),
+      std::string::npos)
       << tool.with.err;
 }
 

@@ -283,9 +283,8 @@ TEST(Doctor, TellsThatCallsFoundByDlsymAreNotRecordedIfThatIsSwitchedOff) {
   const ScratchFolder scratch;
   const std::string program = compiled(scratch, "loader", "-O1", kUserOfDlsym);
 
-  const Outcome outcome = run(Job{.command = {tool_path(), "doctor", "--", program},
-                                  .environment = {{"PROFSHIM_DLSYM", "0"}},
-                                  .preload = false});
+  const Outcome outcome = run(Job{
+      .command = {tool_path(), "doctor", "--", program}, .environment = {{"PROFSHIM_DLSYM", "0"}}, .preload = false});
 
   EXPECT_EQ(outcome.ending(), "exit 1") << outcome.out;
   EXPECT_TRUE(says(outcome, "its calls by name are recorded"));

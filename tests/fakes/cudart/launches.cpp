@@ -79,7 +79,7 @@ struct LaunchConfig {
     const Kernel* kernel = kernel_of(stub);                                                                    \
     if (!kernel) return last_error = kInvalidDeviceFunction;                                                   \
     CALL_WITH(label, callback_id, &grid, kernel->name.c_str());                                                \
-    return leave(call, submit(*kernel, grid, block, shared_bytes, stream));                            \
+    return leave(call, submit(*kernel, grid, block, shared_bytes, stream));                                    \
   }
 LAUNCH(cudaLaunchKernel, "cudaLaunchKernel_v7000", 211)
 LAUNCH(cudaLaunchKernel_ptsz, "cudaLaunchKernel_ptsz_v7000", 214)
