@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "inject/core/real_dlsym.h"
+#include "inject/core/loader/real_dlsym.h"
 #include "profshim/base/rank.h"
 
 namespace profshim::inject {
