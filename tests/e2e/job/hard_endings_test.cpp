@@ -53,7 +53,7 @@ TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
 INSTANTIATE_TEST_SUITE_P(Endings, CpuLimit,
                          testing::Values(Arguments{"1", "2", "1", "2000"}, Arguments{"0", "1", "1", "2000"},
                                          Arguments{"0", "1", "16", "2000"},
-                                         Arguments{"1", "1", "1", "200000", "return"}),
+                                         Arguments{"1", "1", "1", "1000000", "return"}),
                          [](const auto& row) { return joined(row.param); });
 
 class AHandler : public testing::TestWithParam<Arguments> {};
