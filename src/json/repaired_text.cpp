@@ -131,6 +131,11 @@ void RepairedText::comma() {
 }
 
 void RepairedText::word() {
+  constexpr std::string_view kFirst = "+-0123456789iInN";  // of a number, or of its name
+  if (kFirst.find(next()) == std::string_view::npos) {
+    clean_ = 1;
+    return;
+  }
   const std::uint64_t position = stream_.position();
   const std::string_view ahead = stream_.ahead();
   const std::size_t size = ahead.find_first_of(kNoWord);

@@ -122,7 +122,7 @@ TEST(Convert, BadInputGivesOneLineAndNoFile) {
       {{scratch.write("no.json", "hello")}, "no.json: byte"},
       {{scratch.write("none.json", "{\"traceEvents\": []}")}, "none.json: no events in it"},
       {{scratch.write("huge.json", huge)}, "huge.json: byte"},
-      {{scratch.write("nan.json", "{\"traceEvents\": [" + event + "NaN}]}")}, "nan.json: byte"},
+      {{scratch.write("nul.json", "{\"traceEvents\": [" + event + "nul}]}")}, "nul.json: byte"},
       {{scratch / "nowhere.json"}, "nowhere.json: no such file"},
   };
   for (const char* ending : {"x.pftrace", "x.parquet", "x/"}) {

@@ -184,7 +184,7 @@ TEST(Report, BadInputGivesOneLineAndExitStatusTwo) {
   } cases[] = {{"text.json", "hello", "byte 0"},
                {"empty.json", "", "ends early"},
                {"none.json", R"({"traceEvents": []})", "no events"},
-               {"nan.json", R"({"traceEvents": [{"ph": "X", "name": "a", "ts": NaN, "dur": 1}]})", "byte "},
+               {"nul.json", R"({"traceEvents": [{"ph": "X", "name": "a", "ts": nul, "dur": 1}]})", "byte "},
                {"long.json", "\"" + std::string(10'000'000, 'a') + "\"", "neither a JSON object nor a list of events"},
                {"cut.gz", sample.substr(0, 200), "cut.gz"},
                {"other.json.gz", sample, "name the traces of one job"}};

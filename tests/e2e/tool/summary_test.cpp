@@ -136,8 +136,6 @@ void expect_refused(const std::string& path, const std::string& why) {
 TEST(Summary, ReportsUnreadableFilesInOneLine) {
   const ScratchFolder scratch;
   const std::string whole = test::sample_trace();
-  std::string nan = whole;
-  nan.replace(nan.find("\"dur\":"), 7, "\"dur\":NaN,\"x\":");
 
   expect_refused(scratch / "no-such-file.json", "no such file");
   expect_refused(scratch.path(), "no *.pt.trace.json");
@@ -145,8 +143,33 @@ TEST(Summary, ReportsUnreadableFilesInOneLine) {
   expect_refused(scratch.write("empty.json", ""), "byte 0");
   expect_refused(scratch.write("other.json", "{\"a\": 1}"), "traceEvents is missing");
   expect_refused(scratch.write("none.json", "{\"traceEvents\": []}"), "no events in it");
-  expect_refused(scratch.write("nan.json", nan), "Invalid value");
+  expect_refused(scratch.write("nul.json", R"({"traceEvents": [{"ph": "X", "ts": 1, "dur": nul}]})"), "Invalid value");
   expect_refused(scratch.write("cut.json.gz", compressed(whole).substr(0, 100)), "the gzip data end early");
+}
+
+TEST(Summary, OddBytesAreReadWithOneWarning) {
+  const ScratchFolder scratch;
+  std::string odd = test::sample_trace();
+  odd.insert(odd.find("\"dur\":"), "\"x\": NaN, \"y\": \"\n\", ");
+  const std::string path = scratch.write("odd.json", odd);
+  const Outcome outcome = profshim({"summary", path});
+
+  EXPECT_EQ(outcome.ending(), "exit 0");
+  EXPECT_EQ(outcome.out, profshim({"summary", scratch.write("whole.json", test::sample_trace())}).out);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << outcome.err;
+  EXPECT_NE(outcome.err.find(path + ": 1 raw control character in a string (at byte "), std::string::npos);
+  EXPECT_NE(outcome.err.find(path + ": 1 number that is not finite (at byte "), std::string::npos);
+}
+
+TEST(Summary, ADamagedEventIsLeftOutAndTheStatusIsTwo) {
+  const ScratchFolder scratch;
+  std::string damaged = test::sample_trace();
+  damaged[damaged.find("\"dur\":") + 5] = 'x';
+  const Outcome outcome = profshim({"summary", scratch.write("damaged.json", damaged)});
+
+  EXPECT_EQ(outcome.ending(), "exit 2");
+  EXPECT_NE(outcome.err.find("damaged in 1 place: byte "), std::string::npos) << outcome.err;
+  EXPECT_FALSE(outcome.out.empty());
 }
 
 TEST(Summary, TracesOfTwoJobsAreRefused) {
