@@ -14,6 +14,7 @@
 #include "closing_report.h"
 #include "dead_spools.h"
 #include "finish_runner.h"
+#include "profshim/base/text/error_text.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/output/publish.h"
