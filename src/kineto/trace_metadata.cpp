@@ -141,16 +141,21 @@ std::string cpu_json(const CpuUse& use) {
 
 std::string flag(bool value) { return value ? "true" : "false"; }
 
-/// A count for each row of the table of losses. threads_lost counts since the process began.
+/// The count of each kind of loss. threads_lost counts since the process began.
 void add_losses(const WindowEvents& window, Members& out) {
+  constexpr std::string_view kAlways[] = {ours::kDroppedEvents, "names_lost", "definitions_lost", ours::kThreadsLost,
+                                          "pending_lost"};
   const WindowLosses losses = window.losses();
-  for (std::size_t i = 0; i < std::size(kLossRows); ++i) {
-    const LossRow& row = kLossRows[i];
-    const bool is_optional = row.key == ours::kMemoryEntriesLeftOut;
-    if (row.sentence.empty() || (is_optional && losses.counts[i] == 0)) continue;
-    out.emplace_back(row.key, std::to_string(losses.counts[i]));
+  for (const std::string_view key : kAlways) {
+    const int row = loss_row_of(key);
+    const std::uint64_t count =
+        row >= 0 ? losses.counts[static_cast<std::size_t>(row)] : window.view.header().threads_lost.load();
+    out.emplace_back(key, std::to_string(count));
   }
-  out.emplace_back(ours::kThreadsLost, std::to_string(window.view.header().threads_lost.load()));
+  for (std::size_t i = 0; i < std::size(kLossRows); ++i) {
+    const bool is_known = std::find(std::begin(kAlways), std::end(kAlways), kLossRows[i].key) != std::end(kAlways);
+    if (!is_known && losses.counts[i] > 0) out.emplace_back(kLossRows[i].key, std::to_string(losses.counts[i]));
+  }
   if (window.summary.complete) return;
   JsonWriter json;
   json.open_list();

@@ -134,7 +134,7 @@ class LossReader {
   std::vector<std::string> missing(bool complete) const {
     if (!missing_.empty()) return missing_;
     std::vector<std::string> missing = missing_in(losses_);
-    if (missing.empty() && !complete) missing.emplace_back("the window did not end as its schedule says");
+    if (missing.empty() && !complete) missing.emplace_back("the job ended, or threads were not recorded");
     return missing;
   }
 

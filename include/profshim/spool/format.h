@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kFormatVersion = 14;
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
 inline constexpr std::uint32_t kMaxDefinitions = 1u << 16;
-inline constexpr std::uint32_t kMaxWindows = 4096;
+inline constexpr std::uint32_t kMaxWindows = 2048;
 inline constexpr std::uint32_t kMaxMarks = 1u << 16;
 inline constexpr std::uint32_t kMaxAnchors = 4096;
 inline constexpr std::uint32_t kMaxPending = 1u << 16;

@@ -38,7 +38,6 @@ std::string summary(const FileReport& report) {
   if (!report.phase.empty()) text += ", phase " + report.phase;
   text += ", " + plural(report.events, "event") + ", " + steps_text(report);
   if (!report.complete) text += ", incomplete: " + missing_text(report.missing);
-  if (report.dropped > 0) text += ", " + std::to_string(report.dropped) + " dropped";
   return text;
 }
 
