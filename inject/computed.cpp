@@ -26,7 +26,9 @@ bool has_numpy() {
 
 bool used_a_second_of_cpu() {
   rusage own{};
-  return getrusage(RUSAGE_SELF, &own) == 0 && own.ru_utime.tv_sec + own.ru_stime.tv_sec >= 1;
+  if (getrusage(RUSAGE_SELF, &own) != 0) return false;
+  const long microseconds = own.ru_utime.tv_usec + own.ru_stime.tv_usec;
+  return own.ru_utime.tv_sec + own.ru_stime.tv_sec + microseconds / 1'000'000 >= 1;
 }
 
 /// True for processes of a pool.

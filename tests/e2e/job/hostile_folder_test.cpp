@@ -344,7 +344,7 @@ TEST_P(HostileParent, AFolderAboveReplacedByALinkIsHarmless) {
         output::write_manifest(folder, {});
         output::claim_job_line(above_, "disk", kNow);
         output::said_first(above_, "steps", kNow, "said");
-        output::add_to_summary(above_, -1, 0, "step0/rank0.0.pt.trace.json", "\"window\":0");
+        output::add_to_summary(above_, -1, 0, {{"step0/rank0.0.pt.trace.json", "\"window\":0"}});
         AtomicFile file;
         if (file.open(above_, "step1/rank0." + std::to_string(i) + ".json"))
           file.publish(AtomicFile::Existing::kKeepExisting);

@@ -18,7 +18,7 @@
 #include "profshim/base/text/error_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/spec.h"
-#include "trace/numbers.h"
+#include "trace/read/numbers.h"
 #include "unit/in_locale.h"
 
 namespace profshim {
