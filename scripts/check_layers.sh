@@ -25,11 +25,12 @@ beside() {
     inject/lookup) echo inject/core inject/core/loader ;;
     inject/cuda) echo inject/core inject/torch ;;  # CUDA's activation must know if PyTorch waits for its process group
     inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
-    src/analysis/compare|src/analysis/loop|src/analysis/merge|src/analysis/verify) echo src/analysis/model ;;
-    src/analysis/memory) echo src/analysis/{model,model/load,model/written,report} ;;
+    src/analysis/compare|src/analysis/loop|src/analysis/merge|src/analysis/verify) echo src/analysis/model{,/names} ;;
+    src/analysis/model|src/analysis/model/load) echo src/analysis/model/names ;;
+    src/analysis/memory) echo src/analysis/{model,model/load,model/names,model/written,report} ;;
     src/analysis/model/written) echo src/analysis/model/load ;;
     src/analysis/summary) echo src/analysis/model src/analysis/model/written ;;
-    src/analysis/summary/comms) echo src/analysis/model src/analysis/summary/table ;;
+    src/analysis/summary/comms) echo src/analysis/model src/analysis/model/names src/analysis/summary/table ;;
     src/analysis/summary/table) echo src/analysis/model ;;
     src/analysis/report) echo src/analysis/{model,merge,summary,summary/comms,summary/table} ;;
     src/analysis/report/page) echo src/analysis/summary ;;

@@ -2,7 +2,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "analysis/model/activity_names.h"
+#include "analysis/model/names/activity_names.h"
 #include "analysis/model/machine_load.h"
 #include "analysis/model/statistics.h"
 #include "phase_rows.h"

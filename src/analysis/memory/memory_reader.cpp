@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/model/activity_names.h"
+#include "analysis/model/names/activity_names.h"
 #include "analysis/model/load/read_event.h"
 #include "trace/schema.h"
 

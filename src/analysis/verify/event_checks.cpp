@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/model/activity_names.h"
 #include "analysis/model/event_args.h"
-#include "analysis/model/timeline.h"
 #include "gpu_checks.h"
 #include "trace/schema.h"
 
@@ -42,8 +40,8 @@ bool is_known_category(std::string_view category) {
                                          schema::category::kHardwareCounters,
                                          schema::category::kCudaProfilerRange};
   if (std::find(std::begin(kKnown), std::end(kKnown), category) != std::end(kKnown)) return true;
-  return kind_of(category) != Kind::kOther || category.starts_with(schema::category::kMtiaStart) ||
-         category.starts_with(schema::category::kXpuStart) || category.starts_with(schema::category::kPrivateUseStart);
+  return category.starts_with(schema::category::kMtiaStart) || category.starts_with(schema::category::kXpuStart) ||
+         category.starts_with(schema::category::kPrivateUseStart);
 }
 
 /// The TensorBoard plugin keeps trees of these by int(tid).

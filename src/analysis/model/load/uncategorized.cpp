@@ -1,6 +1,6 @@
 #include "uncategorized.h"
 
-#include "analysis/model/activity_names.h"
+#include "analysis/model/names/activity_names.h"
 #include "analysis/model/event_args.h"
 #include "trace/schema.h"
 

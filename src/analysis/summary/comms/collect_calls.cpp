@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "analysis/model/activity_names.h"
+#include "analysis/model/names/activity_names.h"
 #include "analysis/model/collective_family.h"
 #include "trace/schema.h"
 

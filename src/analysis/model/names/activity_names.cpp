@@ -4,7 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "timeline.h"
+#include "analysis/model/timeline.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -82,7 +83,7 @@ Kind kind_of(std::string_view category) {
 Kind kind_of(std::string_view category, std::string_view name) {
   const Kind kind = kind_of(category);
   // Kineto's own category "kernel" is exact: a kernel may have any name.
-  return category.starts_with("mtia_") ? refined(kind, name) : kind;
+  return category.starts_with(schema::category::kMtiaStart) ? refined(kind, name) : kind;
 }
 
 Kind kind_without_category(std::string_view process, std::string_view name) {
