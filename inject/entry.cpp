@@ -132,10 +132,13 @@ void warn_if_never_activated() {
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
   if (getpid() != loaded_by || has_recording_parent() || session::spec() != nullptr) return;
   const char* library = pending_mpi();
-  if (library == nullptr && (!alone || rank_from_environment().rank >= 0)) library = mapped_library(is_device_library);
+  const char* const for_devices = mapped_library(is_device_library);
+  if (library == nullptr && rank_from_environment().rank >= 0) library = for_devices;
   if (library == nullptr && alone) library = unhooked_library();
   if (library == nullptr) {
-    if (!has_parent() && has_computed(alone, !has_loaded_ancestor())) session::report_nothing_used();
+    // A program that only imports PyTorch may be a helper of the job.
+    const bool is_job = for_devices == nullptr && !has_parent();
+    if (is_job && has_computed(alone, !has_loaded_ancestor())) session::report_nothing_used();
   } else if (alone) {
     report_unhooked();
     session::report_never_activated(library);

@@ -24,7 +24,8 @@ bool RealFunction::adopt(const char* name, void* found) {
   void* known = address_.load(std::memory_order_acquire);
   if (known == nullptr) {
     void* const next = next_symbol(name);
-    if (next == nullptr) dlerror();  // locale: cleared, not read: the job's lookup has succeeded, and must not find an error of ours
+    if (next == nullptr)
+      dlerror();  // locale: cleared, not read: the job's lookup has succeeded, and must not find an error of ours
     if (next != nullptr && next != found) return false;
   } else if (known != found && object_at(known).headers != nullptr) {
     return false;

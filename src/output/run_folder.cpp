@@ -67,11 +67,18 @@ std::int64_t own_start_ns() {
   return realtime_ns() - (now_ns - start_ns);
 }
 
+/// True for the folder of another process of this rank that ran at the same time, even if it has ended: children that
+/// train on their own. A rank that is started again begins later.
+bool is_of_twin(const RunIdentity& run, const RunIdentity& own) {
+  const bool are_alone = run.world_size <= 1 && own.world_size <= 1 && run.rank == own.rank;
+  return are_alone && run.creator != own.creator && own_start_ns() < run.created_ns;
+}
+
 /// True for the folder of another group of processes of this launch: rollout engines beside trainers, jobs of their own
 /// that one program or script starts. A group that is started again may have another size: its creator has ended.
 bool is_of_other_group(const RunIdentity& run, const RunIdentity& own, std::int64_t now_ns) {
   const bool same_size = run.world_size <= 0 || own.world_size <= 0 || run.world_size == own.world_size;
-  if (run.role == own.role && same_size) return false;
+  if (run.role == own.role && same_size) return is_of_twin(run, own);
   return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || own_start_ns() < run.created_ns;
 }
 
@@ -174,6 +181,16 @@ FolderOwner acquire_folder(const std::string& folder, RunIdentity& identity, boo
   return FolderOwner::kThisJob;
 }
 
+/// True for the folder of a program that records, and has run this process as a rank of another group, or of its own
+/// number: the group gets a folder inside.
+bool is_of_parent(const std::string& folder, const RunIdentity& own, std::int64_t now_ns) {
+  const Descriptor opened = open_folder(folder);
+  RunIdentity found;
+  if (!opened || !read_run_identity(opened.get(), found) || !is_of_program_above(found, own.job)) return false;
+  if (life_of(found.creator, found.created_ns, now_ns) != Life::kAlive) return false;
+  return found.rank == own.rank || is_of_other_group(found, own, now_ns);
+}
+
 }  // namespace
 
 Joining joining(const std::string& folder, const JobIdentity& job, int rank, std::int64_t now_ns) {
@@ -208,11 +225,13 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
                        .role = role};
   // A name that we made must not keep a launch from being recorded.
   const bool may_be_new = is_our_name || spec.output.overwrite == Overwrite::kNew;
+  const std::string inside =
+      !has_name && is_of_parent(absolute_path(expand(pattern, names)), identity, now_ns) ? "/children" : "";
   bool is_open = true;
   for (int n = from; is_open && n <= kMostRunsOfOneName; ++n) {
     const std::string number = n == 1 ? "" : "-" + std::to_string(n);
     identity.run_name = names.run_name = first + (has_name ? number : "");
-    const std::string path = absolute_path(expand(pattern, names) + (has_name ? "" : number));
+    const std::string path = absolute_path(expand(pattern, names) + inside + (has_name ? "" : number));
     switch (acquire_folder(path, identity, spec.output.overwrite == Overwrite::kYes, is_our_name, run.problem)) {
       case FolderOwner::kThisJob:
         run.path = path;

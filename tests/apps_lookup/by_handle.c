@@ -69,7 +69,8 @@ int main(int count, char** words) {
   if (has(count, words, "threads")) printf("threads that differ: %d\n", differ_in_threads((void*)barrier));
   const int plugin = has(count, words, "plugin");
   if (plugin) {  // its calls of MPI go past this program's
-    void* const loaded = dlopen(words[plugin + 1], RTLD_LOCAL | RTLD_DEEPBIND | (has(count, words, "lazy") ? RTLD_LAZY : RTLD_NOW));
+    void* const loaded =
+        dlopen(words[plugin + 1], RTLD_LOCAL | RTLD_DEEPBIND | (has(count, words, "lazy") ? RTLD_LAZY : RTLD_NOW));
     if (!loaded) return puts(dlerror()), 4;
     void (*const plugin_barriers)(void*) = dlsym(loaded, "plugin_barriers");
     plugin_barriers(world ? world : (void*)0x44000000);

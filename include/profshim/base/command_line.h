@@ -19,9 +19,10 @@ std::string program_name_of(const std::vector<std::string>& arguments);
 /// Returns the class of an actor of Ray, or the function of its task; else "".
 std::string role_of_title(const std::vector<std::string>& arguments);
 
-/// Joins the arguments with spaces; without `all`, only the first argument. *** replaces what looks like a secret: values
-/// of options, variables, members of JSON and parameters of URLs by their names (--token=X, NAME_KEY=X, {"password": "X"},
-/// ?sig=X), -pX, a URL's password, what follows "Bearer", and tokens known by their beginning (hf_, sk-, ghp_, AKIA).
+/// Joins the arguments with spaces; without `all`, only the first argument. *** replaces what looks like a secret:
+/// values of options, variables, members of JSON and parameters of URLs by their names (--token=X, NAME_KEY=X,
+/// {"password": "X"}, ?sig=X), -pX, a URL's password, what follows "Bearer", and tokens known by their beginning (hf_,
+/// sk-, ghp_, AKIA).
 std::string shown_command_line(const std::vector<std::string>& arguments, bool all);
 
 }  // namespace profshim

@@ -14,7 +14,7 @@ struct Rank {
   int local_world_size = -1;
   int node_rank = -1;
   std::string host;
-  std::string source;  // source of `rank`: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
+  std::string source;               // source of `rank`: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
   std::optional<std::string> role;  // "" = has none; nothing = unknown
 };
 

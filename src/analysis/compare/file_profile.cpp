@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analysis/model/names/activity_names.h"
 #include "analysis/model/intervals.h"
+#include "analysis/model/names/activity_names.h"
 #include "analysis/model/phase_path.h"
 #include "analysis/model/statistics.h"
 #include "trace/schema.h"

@@ -23,9 +23,9 @@ using namespace analysis_detail;
 
 void check_file(const Timeline& t, bool rules) {
   if (t.truncated) {
-    throw std::runtime_error(
-        t.path +
-        ": the trace is cut off or damaged, so counts cannot be compared; `profshim recover FOLDER` may restore the rest");
+    throw std::runtime_error(t.path +
+                             ": the trace is cut off or damaged, so counts cannot be compared; `profshim recover "
+                             "FOLDER` may restore the rest");
   }
   if (t.dropped > 0 && !rules) {
     throw std::runtime_error(t.path + ": " + std::to_string(t.dropped) +

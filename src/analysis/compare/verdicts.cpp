@@ -2,8 +2,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "analysis/model/names/activity_names.h"
 #include "analysis/model/machine_load.h"
+#include "analysis/model/names/activity_names.h"
 #include "analysis/model/statistics.h"
 #include "phase_rows.h"
 #include "profshim/analysis.h"

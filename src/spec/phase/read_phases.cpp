@@ -233,9 +233,9 @@ class PhaseReader {
         return refuse(refusal_, member, "a phase cannot have its own capture." + member.name,
                       "set it in the top-level [capture]");
       }
-      return unknown_key(refusal_, member, "capture of a phase",
-                         {"record_shapes", "with_flops", "with_stack", "native_stack", "with_modules", "stack_every",
-                          "stack_depth"});
+      return unknown_key(
+          refusal_, member, "capture of a phase",
+          {"record_shapes", "with_flops", "with_stack", "native_stack", "with_modules", "stack_every", "stack_depth"});
     }
     return true;
   }

@@ -5,5 +5,6 @@
 
 __attribute__((constructor)) static void look_up(void) {
   void* const library = dlopen(getenv("CONSTRUCTOR_MPI"), RTLD_NOW | RTLD_LOCAL);
-  fprintf(stderr, "constructor found %d %d\n", dlsym(library, "MPI_Barrier") != NULL, dlsym(library, "MPI_None") != NULL);
+  fprintf(stderr, "constructor found %d %d\n", dlsym(library, "MPI_Barrier") != NULL,
+          dlsym(library, "MPI_None") != NULL);
 }

@@ -1,5 +1,5 @@
-// A tool that exports dlsym() itself, as overlays and CUDA interposers do. It ends with a jump (-O2), since RTLD_NEXT goes
-// by the caller.
+// A tool that exports dlsym() itself, as overlays and CUDA interposers do. It ends with a jump (-O2), since RTLD_NEXT
+// goes by the caller.
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -81,7 +81,7 @@ std::vector<SeenTrace> from_start(const std::vector<std::string>& command, const
                      {"PROFSHIM_SET", "process.require_any=\"start\" process.match=" + match + " " + settings}};
   const Outcome outcome = run(job);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_EQ(outcome.shim_lines().size(), 1u) << outcome.err;
+  EXPECT_EQ(outcome.err.find("nothing was recorded"), std::string::npos) << outcome.err;
   return read_folder(scratch / "traces");
 }
 

@@ -110,7 +110,7 @@ TEST_F(Restarts, RecoveredTracesKeepTheirAttempt) {
   const Outcome listed = profshim({"ls", run_});
   const std::string said = said_by({"summary", run_});
 
-  EXPECT_NE(listed.out.find("recovered, attempt 1)"), std::string::npos) << listed.out;
+  EXPECT_NE(listed.out.find("recovered, attempt 1: the process was killed"), std::string::npos) << listed.out;
   EXPECT_NE(said.find("attempt 0 left out: 1 trace"), std::string::npos) << said;
 }
 

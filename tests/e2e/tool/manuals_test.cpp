@@ -11,6 +11,7 @@
 
 #include "e2e/consumers/readers.h"
 #include "e2e/support/built_programs.h"
+#include "e2e/support/machine/killed_jobs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
@@ -184,6 +185,15 @@ class Workplace {
     }
   }
 
+  /// Returns the spool that a killed job has left.
+  std::string left_spool() const {
+    const std::string folder = scratch_ / "killed";
+    EXPECT_TRUE(run_until(endless(scratch_, "killed", record_all_spec(folder)), [&] { return records(folder); }));
+    const std::vector<std::string> left = spools();
+    EXPECT_EQ(left.size(), 1u);
+    return left.empty() ? "" : left.front();
+  }
+
   /// Counts the files of traces.
   int traces() const {
     int count = 0;
@@ -225,6 +235,8 @@ TEST(Manuals, EveryCommandLineWorks) {
       if (!can_run(command)) continue;
       if (command.starts_with("profshim init") || command.starts_with("profshim keys")) workplace.remove_spec();
       workplace.has_memory_events(command.starts_with("profshim report --memory"));
+      if (const std::size_t spool = command.find("/dev/shm/profshim-"); spool != std::string::npos)
+        command.replace(spool, std::string::npos, workplace.left_spool());
       // Only the Python of the readers has pyarrow.
       if (command.find(" -o parts/") != std::string::npos) command += " --python " + readers_python();
       // Eight processes with PyTorch take long on a small machine.

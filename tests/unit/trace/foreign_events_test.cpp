@@ -80,7 +80,8 @@ TEST(ForeignEvents, OlderLettersAreReadAsTodays) {
 }
 
 TEST(ForeignEvents, OtherPhasesAreCountedInOneLine) {
-  const Seen seen = read(R"({"ph": "P", "ts": 1}, {"ph": "N", "ts": 2}, {"ph": "P", "ts": 3}, {"name": "x"}, null, null)");
+  const Seen seen =
+      read(R"({"ph": "P", "ts": 1}, {"ph": "N", "ts": 2}, {"ph": "P", "ts": 3}, {"name": "x"}, null, null)");
   EXPECT_EQ(seen.result.events, 4u);
   EXPECT_EQ(seen.result.warnings(), (Events{"2 elements of traceEvents are null: left out",
                                             "4 events have a phase that no view shows (none 1, N 1, P 2)"}));

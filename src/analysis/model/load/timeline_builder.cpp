@@ -138,7 +138,7 @@ Slice TimelineBuilder::make_slice(const ReadEvent& event) {
   slice.name = timeline_.texts.add(event.name);
   slice.track = find_track(event);
   slice.kind = find_kind(event);
-  if (slice.kind == Kind::kOther) ++unknown_[timeline_.texts.add(event.category)];
+  if (slice.kind == Kind::kOther && !event.category.empty()) ++unknown_[timeline_.texts.add(event.category)];
   if (timeline_.pid < 0 && is_host(slice.kind) && event.pid_is_number) timeline_.pid = event.pid;
   const SliceArgs args = read_slice_args(event, slice.kind, timeline_.texts);
   slice.correlation = args.correlation;
@@ -199,9 +199,10 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
          " events are left out by the spec (capture.include, exclude, min_us): they are in no count and no sum");
   }
   take_metadata(std::move(metadata));
-  warn_of_unknown();
   timeline_.tracks = tracks_.take();
-  uncategorized_.find_kinds(timeline_);
+  if (const std::uint64_t unknown = uncategorized_.find_kinds(timeline_); unknown > 0)
+    unknown_[timeline_.texts.add("")] = unknown;
+  warn_of_unknown();
   timeline_.dialect = dialect();
   add_base_time();
   std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),

@@ -1,7 +1,7 @@
 #include "uncategorized.h"
 
-#include "analysis/model/names/activity_names.h"
 #include "analysis/model/event_args.h"
+#include "analysis/model/names/activity_names.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
@@ -18,7 +18,8 @@ void Uncategorized::note_process(const ReadEvent& event) {
   processes_[event.pid] = text_arg(event, schema::arg::kName);
 }
 
-void Uncategorized::find_kinds(Timeline& timeline) const {
+std::uint64_t Uncategorized::find_kinds(Timeline& timeline) const {
+  std::uint64_t unknown = 0;
   std::int64_t device = -1;
   for (const auto& [pid, name] : processes_) {
     if (name == kDevice) device = pid;
@@ -36,7 +37,9 @@ void Uncategorized::find_kinds(Timeline& timeline) const {
       slice.kind = Kind::kKernel;
       if (device >= 0) track.pid = device;
     }
+    unknown += slice.kind == Kind::kOther ? 1 : 0;
   }
+  return unknown;
 }
 
 }  // namespace profshim::analysis_detail

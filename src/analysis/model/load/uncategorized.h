@@ -17,9 +17,9 @@ class Uncategorized {
   void note_process(const ReadEvent& event);
   /// `index`: of the slice in the timeline.
   void add(std::size_t index) { slices_.push_back(static_cast<std::uint32_t>(index)); }
-  /// Sets the kinds. Puts Ascend's collectives, which have a process of their own, on their device. Call this once
-  /// the timeline has its tracks.
-  void find_kinds(Timeline& timeline) const;
+  /// Sets the kinds. Puts Ascend's collectives, which have a process of their own, on their device. Returns the number
+  /// of slices whose kind stays unknown. Call this once the timeline has its tracks.
+  std::uint64_t find_kinds(Timeline& timeline) const;
 
  private:
   std::map<std::int64_t, std::string> processes_;

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "analysis/model/names/activity_names.h"
 #include "analysis/model/collective_family.h"
+#include "analysis/model/names/activity_names.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {

@@ -141,10 +141,11 @@ TEST(StepsView, HasCpuTimesWhereTheTraceHasThem) {
   EXPECT_EQ(row(view, "steps", {{"step", "1"}})["cpu_us"], "60.5");
   EXPECT_EQ(row(view, "steps", {{"step", "2"}})["cpu_us"], "-");
   EXPECT_EQ(row(view, "steps", {{"step", "3"}})["cpu_us"], "-");
-  EXPECT_NE(std::find(view.notes.begin(), view.notes.end(),
-                      "2 of 3 steps have no CPU time (2 of rank 0): they or the step before are shorter than 50 us, or no "
-                      "step follows them, or they were found after they had been recorded"),
-            view.notes.end());
+  EXPECT_NE(
+      std::find(view.notes.begin(), view.notes.end(),
+                "2 of 3 steps have no CPU time (2 of rank 0): they or the step before are shorter than 50 us, or no "
+                "step follows them, or they were found after they had been recorded"),
+      view.notes.end());
   EXPECT_EQ(row(steps_of(unknown), "steps", {{"step", "4"}}).count("cpu_us"), 0u);
 }
 

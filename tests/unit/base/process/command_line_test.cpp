@@ -51,8 +51,8 @@ TEST(ShownCommandLine, MasksMembersOfJsonAndYaml) {
   EXPECT_EQ(shown({"x", R"({"tokens_per_step": 8, "hf_token": ["a", "b"], "n": 1})"}),
             R"(x {"tokens_per_step": 8, "hf_token": ***, "n": 1})");
   EXPECT_EQ(shown({"x", "++run={lr:1,password:X,name:y}"}), "x ++run={lr:1,password:***,name:y}");
-  EXPECT_EQ(shown({"sh", "-c", R"(x --json "{\"password\": \"X\", \"n\": 1}")"}),
-            R"(sh -c x --json "{\"password\": ***, \"n\": 1}")");
+  EXPECT_EQ(shown({"sh", "-c", "x --json \"{\\\"password\\\": \\\"X\\\", \\\"n\\\": 1}\""}),
+            "sh -c x --json \"{\\\"password\\\": ***, \\\"n\\\": 1}\"");
 }
 
 TEST(ShownCommandLine, MasksPasswordsBehindTheLetterP) {
