@@ -14,6 +14,9 @@
 
 namespace profshim::output {
 
+/// The file that makes a folder that of a run.
+inline constexpr const char* kIdentityFile = ".profshim-run";
+
 /// Values of pattern_variables(). {step} is first_step.
 struct NameValues {
   Rank rank;

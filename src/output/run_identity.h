@@ -9,7 +9,6 @@
 
 namespace profshim::output {
 
-inline constexpr const char* kIdentityFile = ".profshim-run";
 
 struct RunIdentity {
   JobIdentity job;

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -128,14 +129,17 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string what = argv[i];
-    const double amount = std::atof(argv[i + 1]);
+    double amount = 0;  // "0.6", whatever the locale of the process
+    std::from_chars(argv[i + 1], argv[i + 1] + std::strlen(argv[i + 1]), amount);
     if (what == "cpu") use_cpu(amount);
     if (what == "memory") use_memory(static_cast<std::size_t>(amount));
     if (what == "disk") use_disk(static_cast<std::size_t>(amount));
     if (what == "net" && tun >= 0) use_network(tun, static_cast<std::size_t>(amount));
     if (what == "sleep") usleep(static_cast<useconds_t>(amount * 1e6));
   }
-  std::printf("cpu_seconds %f\nhas_network %d\n", cpu_seconds(), tun >= 0 ? 1 : 0);
+  const auto microseconds = static_cast<long>(cpu_seconds() * 1e6);  // %f follows the locale
+  std::printf("cpu_seconds %ld.%06ld\nhas_network %d\n", microseconds / 1000000, microseconds % 1000000,
+              tun >= 0 ? 1 : 0);
   std::fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

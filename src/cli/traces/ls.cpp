@@ -91,6 +91,19 @@ void flag_steps(const std::vector<Manifest>& manifests, std::vector<Flag>& flags
   }
 }
 
+bool is_run_folder(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / output::kIdentityFile, error);
+}
+
+/// True for a trace of a run whose folder lies inside this one: of children of a program that records.
+bool is_of_run_inside(const std::string& folder, fs::path path) {
+  for (path = path.parent_path(); path.string().size() > folder.size(); path = path.parent_path()) {
+    if (is_run_folder(path)) return true;
+  }
+  return false;
+}
+
 void flag_files(const std::string& folder, const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   std::set<std::string> named;
   for (const Manifest& m : manifests) {
@@ -113,7 +126,7 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   }
   std::vector<std::string> unread;
   for (const std::string& path : cli::traces_below(folder, unread)) {
-    if (!named.contains(fs::path(path).lexically_normal().string())) {
+    if (!named.contains(fs::path(path).lexically_normal().string()) && !is_of_run_inside(folder, path)) {
       flags.push_back({-1, path + " is in no manifest"});
     }
   }
@@ -310,18 +323,16 @@ Run read_run(const std::string& folder) {
   return run;
 }
 
-/// Returns the runs in the folder, or in the folders below it.
+/// Returns the run in the folder and those of its children, or the runs in the folders below it.
 std::vector<Run> runs_in(const std::string& folder) {
   std::vector<Run> runs;
   Run run = read_run(folder);
-  if (!run.manifests.empty()) {
-    runs.push_back(std::move(run));
-    return runs;
-  }
+  const bool is_run = !run.manifests.empty();
+  if (is_run) runs.push_back(std::move(run));
   std::error_code error, none;
   fs::directory_iterator it(folder, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
-    if (it->is_symlink(none) || !it->is_directory(none)) continue;
+    if (it->is_symlink(none) || !it->is_directory(none) || (is_run && !is_run_folder(it->path()))) continue;
     for (Run& below : runs_in(it->path().string())) runs.push_back(std::move(below));
   }
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return is_earlier_folder(a.folder, b.folder); });
@@ -360,7 +371,7 @@ int run(int argc, char** argv) {
     print_left_runs(stderr, spool_folders({}));
     return kFailure;
   }
-  const bool is_run = runs.front().folder == folder;
+  const bool is_run = runs.size() == 1 && runs.front().folder == folder;
   if (json) {
     print_json(folder, runs, is_run);
   } else if (is_run) {

@@ -199,7 +199,7 @@ TEST(System, TheTraceSaysOnceWhatCannotBeRead) {
   const ScratchFolder scratch;
   Job job = busy_job(scratch, installed_mpis().front(), {});
   job.command = {built("tests/apps_ending/" + to_string(installed_mpis().front()) + "/refused"), std::to_string(EACCES),
-                 std::to_string(SYS_pread64), "100000"};
+                 std::to_string(SYS_pread64), "500000"};
 
   const Outcome outcome = run(job);
 
