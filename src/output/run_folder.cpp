@@ -78,7 +78,7 @@ bool is_of_twin(const RunIdentity& run, const RunIdentity& own) {
 /// that one program or script starts. A group that is started again may have another size: its creator has ended.
 bool is_of_other_group(const RunIdentity& run, const RunIdentity& own, std::int64_t now_ns) {
   const bool same_size = run.world_size <= 0 || own.world_size <= 0 || run.world_size == own.world_size;
-  if (run.role == own.role && same_size) return is_of_twin(run, own);
+  if (run.role == own.role && same_size) return false;
   return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || own_start_ns() < run.created_ns;
 }
 
@@ -151,6 +151,7 @@ FolderOwner acquire_folder(const std::string& folder, RunIdentity& identity, boo
   // A shell that starts trainers and engines makes each a launch of its own.
   const bool may_meet = is_known && !wanted.meeting.empty() && found.job.meeting == wanted.meeting;
   if ((is_ours || may_meet) && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
+  if (is_ours && is_of_twin(found, identity) && has_windows(fd)) return FolderOwner::kOtherGroup;
   if (is_known && join(fd, found, wanted, rank, now_ns)) {
     identity = found;
     return FolderOwner::kThisJob;
