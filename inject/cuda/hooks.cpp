@@ -139,7 +139,7 @@ constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size wi
   note_stream(call, stream);
 };
 
-/// What cuGetProcAddress() returned for the function of a row; null = it was not asked.
+/// The function that cuGetProcAddress() returned for a row; null = it was not asked.
 template <HookId hook>
 constinit std::atomic<void*> driver_function{nullptr};
 

@@ -190,7 +190,7 @@ bool is_file_of(void* handle, const void* headers) {
   return handle != nullptr && object_at(static_cast<const link_map*>(handle)->l_ld).headers == headers;
 }
 
-/// What the slot is bound to. The loader may bind it at the first call (RTLD_LAZY): then what it finds, if that is our
+/// The target of the slot. The loader may bind it at the first call (RTLD_LAZY): then what it finds, if that is our
 /// export or, with RTLD_DEEPBIND, what the hook stands for. Else null.
 void* target_of(const Slot& slot, const char* name, void* handle) {
   if (object_at(slot.bound).headers != slot.headers) return slot.bound;

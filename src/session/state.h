@@ -49,7 +49,7 @@ enum class Search : std::uint8_t {
 class StepFinder;
 class FinishRunner;
 
-/// What the closing lines say about the windows that were written or tried, kept or removed. The writer's, then the
+/// Facts for the closing lines about the windows that were written or tried, kept or removed. The writer's, then the
 /// ending thread's.
 struct EndedWindows {
   std::uint64_t closed_early = 0, dropped = 0, incomplete = 0;

@@ -20,7 +20,7 @@ bool collect_traces(const std::vector<std::string>& paths, std::vector<std::stri
 
 /// Help of the option --attempt.
 inline constexpr const char* kAttemptHelp =
-    "Of a folder: the attempt of torchrun (0, 1, ... after restarts; default: the newest)";
+    "The attempt of torchrun to read in a folder (0, 1, ... after restarts; default: the newest)";
 
 /// Returns a key that all files of one window share.
 std::string window_of(const std::string& path);

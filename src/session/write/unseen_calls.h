@@ -8,7 +8,7 @@ namespace profshim::session {
 struct UnseenCalls {
   std::string matter, sentence;
 };
-/// What report_unseen_calls() was told.
+/// The sentences that report_unseen_calls() was told.
 std::vector<UnseenCalls> unseen_calls();
 
 }  // namespace profshim::session
