@@ -99,9 +99,11 @@ TEST(MemoryPage, IsMadeOfATraceOfPyTorchItself) {
   EXPECT_TRUE(holds(page, "aten::randn"));
 }
 
+/// The job makes the file "recorded" after two seconds, and pauses after each 1,000 rounds, so that CUPTI does not run out
+/// of buffers on a busy machine.
 Job gpu_job(const ScratchFolder& scratch, const std::string& rounds, const std::string& more = "") {
   const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
-  Job job{.command = {built("tests/apps_gpu/memory"), rounds}};
+  Job job{.command = {built("tests/apps_gpu/memory"), rounds, scratch / "recorded"}};
   job.environment = {{"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
                      {"RANK", "0"},
                      {"WORLD_SIZE", "1"},
@@ -131,7 +133,7 @@ TEST(MemoryPageOfGpus, IsMadeByRecover) {
   const ScratchFolder scratch;
   Job job = gpu_job(scratch, "100000000");
   job.while_running = [&](int pid) {
-    usleep(3'000'000);
+    while (access((scratch / "recorded").c_str(), F_OK) != 0 && kill(pid, 0) == 0) usleep(1000);
     kill(pid, SIGKILL);
   };
   ASSERT_EQ(run(job).ending(), "signal 9");

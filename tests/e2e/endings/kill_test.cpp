@@ -35,6 +35,14 @@ bool records(const std::string& folder) {
   return false;
 }
 
+bool removed_a_trace(const std::string& folder) {
+  for (const std::string& file : files_below(folder)) {
+    if (file.rfind("manifest-", 0) != 0) continue;
+    if (!json_member(text_of_file(folder + "/" + file), "removed_traces").empty()) return true;
+  }
+  return false;
+}
+
 Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {
@@ -80,7 +88,8 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
                                     (scratch / "traces") + "\"\ngzip = " + (moment % 2 == 0 ? "false" : "true") + "\n");
     const std::int64_t after_us = delay_us(random);
 
-    const Killed killed = kill_after(job, after_us);
+    const bool while_it_records = moment % 4 < 2;
+    const Killed killed = kill_after(job, after_us, while_it_records ? scratch / "traces" : "");
 
     EXPECT_EQ(killed.outcome.ending(), "signal 9");
     const auto traces = read_folder(scratch / "traces");
@@ -112,7 +121,9 @@ TEST(Kill, TheNewestTracesThatRetentionKeepsAreThere) {
     job.environment.emplace_back("PROFSHIM_SPEC", spec);
     const std::int64_t after_us = delay_us(random);
     job.while_running = [&](int pid) {
-      while (!records(scratch / "traces") && kill(pid, 0) == 0) usleep(1000);
+      const bool after_a_removal = moment % 2 == 0;
+      const auto has_begun = after_a_removal ? removed_a_trace : records;
+      while (!has_begun(scratch / "traces") && kill(pid, 0) == 0) usleep(1000);
       usleep(static_cast<useconds_t>(after_us));
       run(shell("pkill -KILL -f 'ending forever 1 1003'"));
     };

@@ -41,6 +41,12 @@ double number_of(const SeenTrace& trace, std::int64_t step, const std::string& a
   return -1;
 }
 
+/// The job's readings around the barriers that begin and end `step` are bounds for the library's reading in between.
+void expect_between(double number, Numbers& printed, const std::string& key, double rounding, std::int64_t step) {
+  EXPECT_GE(number, printed[key] - rounding) << key << " of step " << step;
+  EXPECT_LE(number, printed[key + "_most"] + rounding) << key << " of step " << step;
+}
+
 const std::vector<std::string> kWork = {"cpu", "2000", "cpu",   "9000", "sleep", "20000", "touch", "500",
                                         "cpu", "400",  "sleep", "3000", "cpu",   "4000",  "cpu",   "1000"};
 
@@ -70,7 +76,7 @@ TEST(StepCpuTime, OfAnMpiJobIsWhatTheKernelCounted) {
     auto printed = printed_steps(outcome.out);
     ASSERT_EQ(printed.size(), 8u) << outcome.out;
     for (std::int64_t step = 1; step <= 6; ++step) {
-      EXPECT_NEAR(number_of(traces[0], step, "CPU (us)"), printed[step]["cpu_us"], 150) << "step " << step;
+      expect_between(number_of(traces[0], step, "CPU (us)"), printed[step], "cpu_us", 1, step);
     }
     EXPECT_LT(number_of(traces[0], 2, "CPU (us)"), 1000) << "a step that sleeps";
     EXPECT_EQ(expect_written_summaries(scratch / "traces"), 1);
@@ -84,13 +90,15 @@ TEST(StepCpuTime, OfAPyTorchJobIsThatOfItsThread) {
 import time, torch
 torch.set_num_threads(1)
 a = torch.rand(200, 200)
-at = []
+before, inside = [], []
 for i in range(8):
-  at.append(time.thread_time_ns())
+  before.append(time.thread_time_ns())
   with torch.profiler.record_function("iteration " + str(i)):
+    inside.append(time.thread_time_ns())
     for _ in range(10 * (i + 1)): a = torch.mm(a, a) / 100
     time.sleep(0.005)
-for i in range(7): print("step", i, "cpu_us", (at[i + 1] - at[i]) / 1000)
+for i in range(7):
+  print("step", i, "cpu_us", (before[i + 1] - inside[i]) / 1000, "cpu_us_most", (inside[i + 1] - before[i]) / 1000)
 )";
 
   const Outcome outcome =
@@ -102,9 +110,8 @@ for i in range(7): print("step", i, "cpu_us", (at[i + 1] - at[i]) / 1000)
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
   auto printed = printed_steps(outcome.out);
   for (std::int64_t step = 2; step <= 5; ++step) {
-    const double theirs = printed[step]["cpu_us"];
-    EXPECT_GT(theirs, 500) << outcome.out;
-    EXPECT_NEAR(number_of(traces[0], step, "CPU (us)"), theirs, 300) << "step " << step;
+    EXPECT_GT(printed[step]["cpu_us"], 500) << outcome.out;
+    expect_between(number_of(traces[0], step, "CPU (us)"), printed[step], "cpu_us", 1, step);
   }
 }
 
@@ -138,10 +145,9 @@ TEST(StepCounters, OfAnMpiJobAreWhatTheKernelCounted) {
     for (std::int64_t step = 1; step <= 6; ++step) {
       if (problems.find("page_faults cannot be shown") != std::string::npos) break;
       const auto counted = [&](const char* name) { return number_of(traces[0], step, name); };
-      EXPECT_NEAR(counted("page_faults"), printed[step]["page_faults"], 4) << "step " << step;
-      EXPECT_NEAR(counted("context_switches"), printed[step]["context_switches"], 2) << "step " << step;
-      const double cpu_us = counted("CPU (us)");
-      EXPECT_NEAR(counted("task_clock (us)"), cpu_us, 100 + cpu_us / 10) << "step " << step;
+      expect_between(counted("page_faults"), printed[step], "page_faults", 0, step);
+      expect_between(counted("context_switches"), printed[step], "context_switches", 0, step);
+      expect_between(counted("task_clock (us)"), printed[step], "task_clock_us", 1, step);
     }
     EXPECT_GE(printed[3]["page_faults"], 500) << outcome.out;
     EXPECT_TRUE((number_of(traces[0], 1, "instructions") > 10'000) !=
