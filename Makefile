@@ -161,7 +161,8 @@ $(PORTABLE)/libprofshim.so: $(call objects,$(SHIM_SOURCES)) inject/exports.map $
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) -shared $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK) $(PORTABLE_LINK)
 
-$(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(PORTABLE_OBJECTS) $(OBJ)/src/old_glibc/start.o
+$(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(PORTABLE_OBJECTS) $(OBJ)/src/old_glibc/start.o \
+                      $(OBJ)/src/old_glibc/tool_forwards.o
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -static-libstdc++ -static-libgcc -l:libz.a $(PORTABLE_LINK)

@@ -225,10 +225,11 @@ class FileProfile {
     if (slice.phases == 0) return kOutside;
     const auto [at, is_new] = around_.try_emplace(slice.phases);
     if (!is_new) return at->second;
+    std::vector<Sums*>& phases = at->second;
     for_each_phase(timeline_->texts[slice.phases], [&](std::string_view name) {
-      at->second.push_back(&phases_.try_emplace(std::string(name), Sums{phase_named(name), {}}).first->second);
+      phases.push_back(&phases_.try_emplace(std::string(name), Sums{phase_named(name), {}}).first->second);
     });
-    return at->second;
+    return phases;
   }
 
   ProfileRank& rank_;

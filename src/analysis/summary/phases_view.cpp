@@ -61,8 +61,9 @@ Counted PhasesView::Row::means() const {
 }
 
 void PhasesView::add(const Timeline& timeline, int rank) {
-  auto& [rows, steps_ns] = ranks_[rank];
-  for (const Step& step : timeline.steps) steps_ns += static_cast<double>(step.duration_ns);
+  RankRows& of_rank = ranks_[rank];
+  auto& rows = of_rank.rows;
+  for (const Step& step : timeline.steps) of_rank.steps_ns += static_cast<double>(step.duration_ns);
   for (const CountedPhase& phase : timeline.counted_phases) rows[names_.add(timeline.texts[phase.name])].add(phase);
   for (const Slice& s : timeline.slices) {
     if (s.kind == Kind::kPhase) {

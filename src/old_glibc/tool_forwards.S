@@ -1,0 +1,6 @@
+/* Like forwards.S, for the tool alone: the library defines this function itself (inject/lookup). */
+#include "forward.h"
+
+FORWARD(dlsym)
+
+.section .note.GNU-stack, "", %progbits
