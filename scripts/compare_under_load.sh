@@ -17,6 +17,7 @@ trap stop EXIT
 
 printf '#include <regex>\nint main() { return std::regex_match("a", std::regex("a*")); }\n' >"$work/busy.cpp"
 for _ in 1 2 3; do
+  # shellcheck disable=SC2016 # the inner shell expands $0
   setsid sh -c 'while :; do g++ -O2 -c "$0" -o /dev/null; done' "$work/busy.cpp" >/dev/null 2>&1 &
   neighbors+=($!)
   disown
@@ -47,16 +48,16 @@ found=0 false_alarms=0
 for ((i = 0; i < pairs; ++i)); do
   record base $rounds
   record slow $((4 * rounds))
-  "$tool" compare "$work/base" "$work/slow" >"$work/verdict"
-  if [ $? -eq 1 ] && grep -q 'REGRESSION' "$work/verdict"; then found=$((found + 1)); else cat "$work/verdict"; fi
+  status=0
+  "$tool" compare "$work/base" "$work/slow" >"$work/verdict" || status=$?
+  if [ "$status" -eq 1 ] && grep -q 'REGRESSION' "$work/verdict"; then found=$((found + 1)); else cat "$work/verdict"; fi
 done
 cat "$work/verdict"
 echo "four times the work: $found of $pairs are regressions"
 record first $rounds
 for ((i = 0; i < equal; ++i)); do
   record second $rounds
-  "$tool" compare "$work/first" "$work/second" >"$work/verdict"
-  if [ $? -ne 0 ]; then
+  if ! "$tool" compare "$work/first" "$work/second" >"$work/verdict"; then
     false_alarms=$((false_alarms + 1))
     cat "$work/verdict"
   fi

@@ -2,7 +2,7 @@
    moved them from libpthread and libdl into libc; glibc 2.29 changed only how pow() and its neighbors report errors.
 
    Linked into `make portable` alone. */
-#include "forward.h"
+#include "forward.inc"
 
 FORWARD(dladdr)
 FORWARD(dlclose)

@@ -1,5 +1,5 @@
 /* Like forwards.S, for the tool alone: the library defines this function itself (inject/lookup). */
-#include "forward.h"
+#include "forward.inc"
 
 FORWARD(dlsym)
 

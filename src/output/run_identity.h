@@ -9,7 +9,6 @@
 
 namespace profshim::output {
 
-
 struct RunIdentity {
   JobIdentity job;
   std::string id = {};  // random: no two runs have the same; "" = made by an earlier version

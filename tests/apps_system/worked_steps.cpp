@@ -1,5 +1,5 @@
-// Begins steps with MPI_Barrier and prints what the kernel counted for this thread in each, at least and at most: a step
-// begins somewhere in the barrier, and a thread may lose its core there.
+// Begins steps with MPI_Barrier and prints what the kernel counted for this thread in each, at least and at most: a
+// step begins somewhere in the barrier, and a thread may lose its core there.
 //   worked_steps [cpu MICROSECONDS | sleep MICROSECONDS | touch PAGES] ...     one step for each pair
 #include <linux/perf_event.h>
 #include <mpi.h>

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// link.h declares it without visibility, which would make the compiler read its address where the loader writes it later.
-// NOLINTNEXTLINE(readability-redundant-declaration)
+// link.h declares it without visibility, which would make the compiler read its address where the loader writes it
+// later. NOLINTNEXTLINE(readability-redundant-declaration)
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 extern "C" {
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));

@@ -99,8 +99,8 @@ TEST(MemoryPage, IsMadeOfATraceOfPyTorchItself) {
   EXPECT_TRUE(holds(page, "aten::randn"));
 }
 
-/// The job makes the file "recorded" after two seconds, and pauses after each 1,000 rounds, so that CUPTI does not run out
-/// of buffers on a busy machine.
+/// The job makes the file "recorded" after two seconds, and pauses after each 1,000 rounds, so that CUPTI does not run
+/// out of buffers on a busy machine.
 Job gpu_job(const ScratchFolder& scratch, const std::string& rounds, const std::string& more = "") {
   const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
   Job job{.command = {built("tests/apps_gpu/memory"), rounds, scratch / "recorded"}};
