@@ -23,6 +23,7 @@ beside() {
   case "$1" in
     inject/mpi|inject/nccl|inject/nccl/profiler|inject/python|inject/python/calls|inject/torch|inject/torch/calls) echo inject/core ;;
     inject/lookup) echo inject/core inject/core/loader ;;
+    inject/symbol) echo inject/core ;;
     inject/cuda) echo inject/core inject/torch ;;  # CUDA's activation must know if PyTorch waits for its process group
     inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
     src/analysis/compare|src/analysis/loop|src/analysis/merge|src/analysis/verify) echo src/analysis/model{,/names} ;;

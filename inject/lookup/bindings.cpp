@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "hooked_names.h"
+#include "inject/core/load_counters.h"
 #include "inject/core/loader/loaded_symbol.h"
 #include "inject/core/loader/real_dlsym.h"
 #include "inject/core/resolve.h"
@@ -107,20 +108,6 @@ bool collect(const Dynamic& file, const Dynamic::Relocations& relocations, const
   return true;
 }
 
-struct LoadCounters {
-  unsigned long long loads = 0, unloads = 0;
-};
-LoadCounters load_counters() {
-  LoadCounters counters;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        *static_cast<LoadCounters*>(to) = {info->dlpi_adds, info->dlpi_subs};
-        return 1;
-      },
-      &counters);
-  return counters;
-}
-
 /// Files that were examined, by the address of their program headers. Cleared when a file is unloaded, because another
 /// may come to its place.
 class ExaminedFiles {
@@ -138,7 +125,7 @@ class ExaminedFiles {
   std::array<std::atomic<std::uintptr_t>, 4096> keys_{};
 };
 constinit ExaminedFiles examined;
-constinit std::atomic<unsigned long long> loads_seen{0}, unloads_seen{0};
+constinit std::atomic<std::uint64_t> loads_seen{0}, unloads_seen{0};
 
 int examine(dl_phdr_info* info, std::size_t, void* argument) {
   auto& slots = *static_cast<Slots*>(argument);

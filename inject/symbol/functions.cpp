@@ -13,6 +13,7 @@
 
 #include "code_patch.h"
 #include "entry_routine.h"
+#include "inject/core/load_counters.h"
 #include "modules.h"
 #include "profshim/elf.h"
 #include "profshim/json/writer.h"
@@ -38,7 +39,7 @@ struct State {
   std::mutex mutex;  // on_activate() runs on the job's thread, rescan() on the collector thread
   std::vector<Wanted> wanted;
   std::vector<Module> known;
-  LoadCounters counters;
+  inject::LoadCounters counters;
   std::vector<std::pair<std::string, std::string>> hooked;  // steps: key and value of the metadata
 };
 State& state() {  // never destroyed: the collector may outlive static destructors
@@ -153,7 +154,7 @@ void scan(Module& module) {
 void scan_new() {
   State& s = state();
   const std::uint64_t unloads_before = s.counters.unloads;
-  s.counters = load_counters();
+  s.counters = inject::load_counters();
   const bool some_unloaded = s.counters.unloads != unloads_before;
   std::vector<Module> modules = loaded_modules();
   for (Module& module : modules) {
@@ -200,7 +201,7 @@ constexpr const char* kFailed = "functions that make steps or phases may be miss
 void rescan() {
   try {
     const std::lock_guard lock(state().mutex);
-    if (load_counters() != state().counters) scan_new();
+    if (inject::load_counters() != state().counters) scan_new();
   } catch (const std::exception& fault) {
     log::line(LogLevel::kError, kFailed, fault.what());
   }

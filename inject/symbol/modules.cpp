@@ -43,17 +43,6 @@ std::vector<Module> loaded_modules() {
   return modules;
 }
 
-LoadCounters load_counters() {
-  LoadCounters counters;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        *static_cast<LoadCounters*>(to) = {.loads = info->dlpi_adds, .unloads = info->dlpi_subs};
-        return 1;
-      },
-      &counters);
-  return counters;
-}
-
 bool is_ours(const Module& module) {
   const auto here = reinterpret_cast<std::uint64_t>(&loaded_modules);
   return module.code_from <= here && here < module.code_to;

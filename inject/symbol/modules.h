@@ -17,12 +17,6 @@ struct Module {
 
 std::vector<Module> loaded_modules();
 
-struct LoadCounters {
-  std::uint64_t loads = 0, unloads = 0;
-  bool operator==(const LoadCounters&) const = default;
-};
-LoadCounters load_counters();
-
 bool is_ours(const Module& module);
 /// True for the C library and the loader.
 bool is_system(const Module& module);

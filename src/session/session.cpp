@@ -201,7 +201,11 @@ void finish(End how) {
   errno = saved_errno;
 }
 
-void report_never_activated(const char* library) {
+namespace {
+
+/// Calls report(spec, rank) if the spec selects this process, of which nothing was recorded.
+template <class Report>
+void report_unrecorded(const Report& report) {
   if (phase.load() != Phase::kIdle || !requested()) return;
   try {
     const LoadedSpec loaded = load_own_spec();
@@ -210,7 +214,17 @@ void report_never_activated(const char* library) {
     report_problems(loaded, rank);
     if (!loaded.ok() || !loaded.enabled || !is_process_selected(loaded.spec)) return;
     if (rank.rank >= 0 && !(records(loaded.spec, rank) && is_first_selected(loaded.spec, rank))) return;
-    if (const std::string uses = uses_in_vain(loaded.spec); !uses.empty()) {
+    report(loaded.spec, rank);
+  } catch (const std::exception& e) {
+    log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());
+  }
+}
+
+}  // namespace
+
+void report_never_activated(const char* library) {
+  report_unrecorded([library](const Spec& spec, const Rank& rank) {
+    if (const std::string uses = uses_in_vain(spec); !uses.empty()) {
       // A helper of the job, such as a tokenizer, also uses PyTorch.
       if (rank.rank < 0) return;
       return log::line(LogLevel::kWarn,
@@ -222,29 +236,18 @@ void report_never_activated(const char* library) {
               "to see why, run  profshim doctor -- %s",
               library, program_name().c_str());
     for (const UnseenCalls& unseen : unseen_calls()) log::line(LogLevel::kWarn, "%s", unseen.sentence.c_str());
-  } catch (const std::exception& e) {
-    log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());
-  }
+  });
 }
 
 void report_nothing_used() {
-  if (phase.load() != Phase::kIdle || !requested()) return;
-  try {
-    const LoadedSpec loaded = load_own_spec();
-    const Rank rank = rank_by_source(loaded.spec, rank_from_environment());
-    set_up_log(loaded.spec);
-    report_problems(loaded, rank);
-    if (!loaded.ok() || !loaded.enabled || !is_process_selected(loaded.spec)) return;
-    if (rank.rank >= 0 && !(records(loaded.spec, rank) && is_first_selected(loaded.spec, rank))) return;
+  report_unrecorded([](const Spec&, const Rank&) {
     const std::string name = program_name();
     log::line(LogLevel::kWarn,
               "nothing was recorded: process %d (%s) used no MPI, NCCL, CUDA or PyTorch; process.require_any = "
               "[\"start\"] with process.match = [\"%s\"] records its Python calls (capture.python_calls = true), NVTX "
               "ranges or functions (steps.source = \"symbol\")",
               static_cast<int>(getpid()), name.c_str(), ("*" + name + "*").c_str());
-  } catch (const std::exception& e) {
-    log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());
-  }
+  });
 }
 
 bool ends_with_this_process() {

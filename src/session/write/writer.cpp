@@ -79,7 +79,7 @@ class Writer {
   }
 
   bool has_work() const { return next_closed().has_value(); }
-  /// True if windows wait besides the one that is being written.
+  /// True if a window other than `written`, which is being written, waits.
   bool has_other_work(std::uint64_t written) const { return next_closed(written).has_value(); }
 
   /// Writes closed windows until there are none, or the end of the job allows no more.
