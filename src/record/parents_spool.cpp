@@ -27,7 +27,7 @@ void give_back(const ParentsSpool& spool) {
   auto* const data = const_cast<char*>(reinterpret_cast<const char*>(spool.header));
   const std::size_t tables = spool.header->chunks_at;
   if (spool.mapped_bytes > tables) munmap(data + tables, spool.mapped_bytes - tables);
-  mmap(data, tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  (void)mmap(data, tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 }  // namespace

@@ -31,7 +31,9 @@ int main() {
                                                             {"plain", "MPI_Send to nobody"},
                                                             {"barrier", "MPI_Barrier"},
                                                             {"collective", "MPI_Allreduce, all arguments"},
-                                                            {"poll", "MPI_Test, nothing yet"}};
+                                                            {"poll", "MPI_Test, nothing yet"},
+                                                            {"lookup_other", "dlsym by a handle"},
+                                                            {"lookup_hooked", "the same of MPI_Barrier"}};
   for (const auto& [name, what] : kCalls) {
     const double base = bare.at(name);
     std::printf("%-28s %7.1f ns %+13.1f ns %+13.1f ns %+8.1f ns = %4.2f x\n", what, base, inert.at(name) - base,

@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "call_cost.h"
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -35,13 +37,28 @@ static void poll_once(int i) {
   MPI_Test(&never, &flag, MPI_STATUS_IGNORE);
 }
 
+static void* library;
+static void look_up_other(int i) {
+  (void)i;
+  if (dlsym(library, "malloc") == NULL) abort();
+}
+static void look_up_hooked(int i) {
+  (void)i;
+  if (dlsym(library, "MPI_Barrier") == NULL) abort();
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  Dl_info mpi;
+  if (dladdr(dlsym(RTLD_DEFAULT, "PMPI_Barrier"), &mpi) == 0) abort();
+  library = dlopen(mpi.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   begin_measuring();
   measure("nvtx", nvtx_pair);
   measure("plain", plain_call);
   measure("barrier", barrier);
   measure("collective", collective);
+  measure("lookup_other", look_up_other);
+  measure("lookup_hooked", look_up_hooked);
   MPI_Irecv(results, 8, MPI_DOUBLE, 0, 5, MPI_COMM_SELF, &never);
   measure("poll", poll_once);
   MPI_Send(values, 8, MPI_DOUBLE, 0, 5, MPI_COMM_SELF);
