@@ -57,7 +57,7 @@ struct FlagList {
   }
 };
 
-KeyRow flags_row(std::string key, std::string_view short_forms, std::string_view sentence, FlagList list) {
+KeyRow flags_row(std::string key, std::string_view short_forms, std::string_view sentence, const FlagList& list) {
   Accepts accepts = {.kind = Accepts::Kind::kWords};
   for (const Flag& flag : list.flags) accepts.words.push_back(flag.name);
   auto store = [list](const Value& value, Spec& spec, Refusal& refusal) { return list.store(value, spec, refusal); };
