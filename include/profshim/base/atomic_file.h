@@ -27,6 +27,8 @@ class AtomicFile {
   std::int64_t written_at_ns() const;
   /// publish() keeps the inode. 0 = unknown.
   std::uint64_t inode() const;
+  /// Removes what a process that was killed has left of files with this final name, which may contain folders.
+  static void remove_unpublished(int folder_fd, const std::string& name, int pid);
 
  private:
   bool create(const std::string& name);

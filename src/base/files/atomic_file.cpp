@@ -52,16 +52,33 @@ bool AtomicFile::open(const std::string& folder, const std::string& name, int fo
   return false;
 }
 
-bool AtomicFile::create(const std::string& name) {
+namespace {
+
+std::string start_of_temporary(const std::string& name, int pid) {
   constexpr std::size_t kLongest = 200;  // the temporary name may have 255 bytes
+  return "." + name.substr(0, kLongest) + "." + std::to_string(pid) + "-";
+}
+
+}  // namespace
+
+bool AtomicFile::create(const std::string& name) {
   name_ = name;
   for (int tries = 0; fd_ < 0 && tries < kTries; ++tries) {
-    temporary_ = "." + name.substr(0, kLongest) + "." + random_text() + ".tmp";
+    temporary_ = start_of_temporary(name, getpid()) + random_text() + ".tmp";
     fd_ = openat_high(folder_fd_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
     if (fd_ < 0 && errno != EEXIST) break;
   }
   if (fd_ < 0) error_ = errno;
   return fd_ >= 0;
+}
+
+void AtomicFile::remove_unpublished(int folder_fd, const std::string& name, int pid) {
+  const std::size_t slash = name.rfind('/');
+  const Descriptor folder = open_folder_below(folder_fd, slash == std::string::npos ? "" : name.substr(0, slash));
+  const std::string start = start_of_temporary(name.substr(slash == std::string::npos ? 0 : slash + 1), pid);
+  for (const std::string& entry : names_in(folder.get())) {
+    if (entry.starts_with(start) && entry.ends_with(".tmp")) unlinkat(folder.get(), entry.c_str(), 0);
+  }
 }
 
 bool AtomicFile::write(const void* data, std::size_t size) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "profshim/base/atomic_file.h"
 #include "profshim/output.h"
 #include "profshim/output/finish_command.h"
 #include "profshim/spec.h"
@@ -33,6 +34,7 @@ RecoverOutcome Recovery::run() {
   }
   count_windows();
   save_manifest();
+  remove_unpublished();
   if (failed_) return RecoverOutcome::kFailed;
   return written_ > 0 ? RecoverOutcome::kRecovered : RecoverOutcome::kNothing;
 }
@@ -120,6 +122,17 @@ void Recovery::save_manifest() {
   add_note(-1, "",
            "cannot write its manifest into " + folder_.path +
                "; make the folder writable or free disk space, then run: profshim recover " + folder_.path);
+}
+
+void Recovery::remove_unpublished() {
+  const std::string rank = std::to_string(view_.header().rank);
+  std::vector<std::string> files = {"manifest-rank" + rank + ".json", "summary-rank" + rank + ".json"};
+  for (const ManifestWindow& window : manifest_.windows) {
+    if (!window.recovered) continue;
+    const std::vector<std::string> more = files_of(window);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  for (const std::string& file : files) AtomicFile::remove_unpublished(folder_.fd.get(), file, head_.process.pid);
 }
 
 /// True if an earlier recovery wrote this trace, but failed for other windows. Windows of another process of this rank

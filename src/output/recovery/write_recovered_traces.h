@@ -22,6 +22,8 @@ class Recovery {
   void load_manifest();
   void count_windows();
   void save_manifest();
+  /// Removes what the killed process had begun to write.
+  void remove_unpublished();
   bool is_known(const ManifestWindow& result) const;
   void publish(std::uint64_t number);
   void add_note(std::int64_t window, const std::string& file, const std::string& message);

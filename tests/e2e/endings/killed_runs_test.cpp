@@ -98,6 +98,28 @@ TEST_F(KilledRuns, ARunWhoseFolderIsMadeAgainStaysOutOfIt) {
   EXPECT_FALSE(is_gone(spool)) << "the user may still want it";
 }
 
+// The moment of a kill decides whether a file was being written: the test leaves such files itself.
+TEST_F(KilledRuns, FilesThatItHadBegunToWriteAreRemoved) {
+  ASSERT_TRUE(kill_while_recording("run"));
+  const std::string pid = json_member(text_of_file(folder("run") + "/manifest-rank0.json"), "pid");
+  const std::string trace = folder("run") + "/step0/.rank0.0.pt.trace.json.",
+                    page = folder("run") + "/.manifest-rank0.json.";
+  fs::create_directories(folder("run") + "/step0");
+  const std::string of_other = trace + pid + "0-0123456789abcdef.tmp";
+  for (const std::string& path :
+       {trace + pid + "-0123456789abcdef.tmp", page + pid + "-0123456789abcdef.tmp", of_other}) {
+    std::ofstream(path) << "half";
+  }
+
+  const Outcome recovered = profshim({"recover", folder("run")});
+
+  EXPECT_EQ(recovered.ending(), "exit 0") << recovered.out << recovered.err;
+  expect_one_recovered(folder("run"));
+  EXPECT_FALSE(is_gone(of_other));
+  fs::remove(of_other);
+  for (const std::string& file : files_below(folder("run"))) EXPECT_FALSE(file.ends_with(".tmp")) << file;
+}
+
 TEST_F(KilledRuns, ALongJobDoesNotTakeItIntoItsFolderEither) {
   ASSERT_TRUE(kill_while_recording("run"));
   fs::remove_all(folder("run"));

@@ -1,9 +1,13 @@
 #include "profshim/base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "profshim/base/atomic_file.h"
+#include "profshim/base/safe_files.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
@@ -37,6 +41,30 @@ TEST(AtomicFile, LeavesNoFileIfNotPublished) {
   }
 
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(AtomicFile, RemovesWhatAKilledProcessLeft) {
+  test::TemporaryFolder folder;
+  const Descriptor opened = open_folder(folder.path());
+  AtomicFile other;
+  ASSERT_TRUE(other.open("", "step1/b.json", opened.get()));
+  const pid_t pid = fork();
+  if (pid == 0) {
+    AtomicFile file;
+    _exit(file.open("", "step1/a.json", opened.get()) && file.write("half", 4) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  ASSERT_EQ(status, 0);
+  const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path() + "/step1"), {}); };
+  ASSERT_EQ(files(), 2);
+
+  AtomicFile::remove_unpublished(opened.get(), "step1/a.json", getpid());
+  AtomicFile::remove_unpublished(opened.get(), "step1/b.json", pid);
+  EXPECT_EQ(files(), 2);
+  AtomicFile::remove_unpublished(opened.get(), "step1/a.json", pid);
+  EXPECT_EQ(files(), 1);
+  EXPECT_TRUE(other.publish(AtomicFile::Existing::kReplace));
 }
 
 TEST(AtomicFile, KeepsAnExistingFileWhenAskedTo) {
