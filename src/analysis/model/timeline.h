@@ -142,7 +142,8 @@ struct Timeline {
   bool complete = true;  // see RecordingInfo
   std::vector<std::string> missing;
   bool truncated = false;  // the file ends early
-  /// If there are no slices, a sentence on the events that are there: "none of its 9 events has a duration (9 instants)".
+  /// If there are no slices, a sentence on the events that are there: "none of its 9 events has a duration (9
+  /// instants)".
   std::string without_durations;
   std::uint64_t dropped = 0;
   bool profile_memory = false;

@@ -9,8 +9,7 @@
 namespace profshim::trace_detail {
 namespace {
 
-bool is_possible(std::int64_t ns) { return ns >= -TraceMetadata::kMaxNs && ns <= TraceMetadata::kMaxNs; }
-bool has_possible_time(const ReadEvent& event) { return event.has_ts && is_possible(event.ts_ns); }
+bool has_possible_time(const ReadEvent& event) { return event.has_ts && TraceMetadata::is_possible(event.ts_ns); }
 
 }  // namespace
 
@@ -56,7 +55,7 @@ const ReadEvent* CommonEvents::take(const ReadEvent& event) {
 
 void CommonEvents::note_end(const ReadEvent& event) {
   std::int64_t end_ns = event.ts_ns;
-  if (event.is(schema::phase::kSlice) && is_possible(event.duration_ns)) {
+  if (event.is(schema::phase::kSlice) && TraceMetadata::is_possible(event.duration_ns)) {
     pairs_.whole(event);
     end_ns += std::max<std::int64_t>(event.duration_ns, 0);
   }

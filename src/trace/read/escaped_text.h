@@ -27,8 +27,8 @@ inline const char* end_of_plain_text(const char* at) {
 #endif
 }
 
-/// Decodes the text from `at` up to its closing quote. Returns the quote; null if the text is not strict JSON in UTF-8 or
-/// not all in memory: src/json repairs such texts, and counts them.
+/// Decodes the text from `at` up to its closing quote. Returns the quote; null if the text is not strict JSON in UTF-8
+/// or not all in memory: src/json repairs such texts, and counts them.
 const char* decode_text(const char* at, std::string& decoded);
 
 }  // namespace profshim::trace_detail

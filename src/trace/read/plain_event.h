@@ -48,8 +48,9 @@ class PlainEvent {
   std::vector<std::string_view> keys_;
   std::deque<std::string> decoded_texts_;  // a deque: views point into its texts
   std::size_t decoded_ = 0;                // texts in use
-  std::string nested_;  // lists and objects, as compact JSON
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> nested_places_;  // argument, place in nested_
+  std::string nested_;                     // lists and objects, as compact JSON
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>>
+      nested_places_;  // argument, place in nested_
 };
 
 }  // namespace profshim::trace_detail

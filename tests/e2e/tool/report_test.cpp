@@ -231,9 +231,9 @@ TEST(Report, SaysWhatATraceWithoutDurationsHolds) {
   const Outcome made = profshim({"report", trace, "-o", scratch / "page.html"});
 
   EXPECT_EQ(made.ending(), "exit 0") << made.err;
-  EXPECT_NE(text_of_file(scratch / "page.html")
-                .find("none of its 2 events has a duration (1 instant, 1 counter value)."),
-            std::string::npos);
+  EXPECT_NE(
+      text_of_file(scratch / "page.html").find("none of its 2 events has a duration (1 instant, 1 counter value)."),
+      std::string::npos);
 }
 
 TEST(Report, NeverOverwritesATrace) {

@@ -71,9 +71,8 @@ TEST(ForeignEvents, ASliceEndsWithTheOneAroundIt) {
   const Seen seen = read(R"({"ph": "B", "name": "a", "ts": 1}, {"ph": "B", "name": "b", "ts": 2},
                             {"ph": "E", "name": "a", "ts": 3}, {"ph": "E", "name": "b", "ts": 4})");
   EXPECT_EQ(seen.events, (Events{"X a 1000+2000", "X b 2000+1000"}));
-  EXPECT_EQ(seen.result.warnings(),
-            (Events{"1 slice (B event) does not end in the slice around it: it ends with that",
-                    "1 end (E event) without an open begin: left out"}));
+  EXPECT_EQ(seen.result.warnings(), (Events{"1 slice (B event) does not end in the slice around it: it ends with that",
+                                            "1 end (E event) without an open begin: left out"}));
 }
 
 // Files have X events in the order of their begins, or of their ends.
@@ -82,8 +81,8 @@ TEST(ForeignEvents, ASliceEndsWithTheCompleteEventAroundIt) {
   const std::string past = R"({"ph": "X", "name": "past", "ts": 0, "dur": 1})";
   const std::string begin = R"({"ph": "B", "name": "a", "ts": 4}, {"ph": "X", "name": "in", "ts": 5, "dur": 2})";
   const std::string end = R"({"ph": "E", "name": "a", "ts": 20}, {"ph": "i", "ts": 30})";
-  for (const std::string& events : {past + ',' + around + ',' + begin + ',' + end,
-                                    past + ',' + begin + ',' + around + ',' + end}) {
+  for (const std::string& events :
+       {past + ',' + around + ',' + begin + ',' + end, past + ',' + begin + ',' + around + ',' + end}) {
     const Seen seen = read(events);
     EXPECT_EQ(std::count(seen.events.begin(), seen.events.end(), "X a 4000+6000"), 1) << events;
     EXPECT_EQ(seen.result.repairs.cut, 1u) << events;

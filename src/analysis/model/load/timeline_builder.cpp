@@ -73,7 +73,8 @@ void TimelineBuilder::add(const ReadEvent& event) {
 }
 
 void TimelineBuilder::add_slice(const ReadEvent& event) {
-  if (!has_possible_time(event) || !event.has_duration || event.duration_ns < 0 || !is_possible(event.duration_ns)) {
+  if (!has_possible_time(event) || !event.has_duration || event.duration_ns < 0 ||
+      !TraceMetadata::is_possible(event.duration_ns)) {
     ++impossible_;
     return;
   }
