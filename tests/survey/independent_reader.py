@@ -59,10 +59,13 @@ def _time(value):
     return time if time.is_finite() else None
 
 
+def _whole(time):
+    return int(time.to_integral_value(decimal.ROUND_HALF_UP))
+
+
 def _slice(event, begin, duration):
-    whole = int(duration.to_integral_value(decimal.ROUND_HALF_UP))
-    return Slice(str(event.get("cat") or ""), str(event.get("name") or ""), _thread(event), int(begin), whole,
-                 whole != duration)
+    return Slice(str(event.get("cat") or ""), str(event.get("name") or ""), _thread(event), begin, _whole(duration),
+                 _whole(duration) != duration)
 
 
 def _thread(event):
@@ -86,7 +89,7 @@ class _Thread:
     def __init__(self):
         self.stack, self.slices = [], []
 
-    def close(self, now):
+    def close(self, now, is_mark=False):
         """MaybeCloseStack(): an open slice ends with the ended slice around it, once an event comes behind that."""
         has_open = False
         for i in reversed(range(len(self.stack))):
@@ -99,23 +102,23 @@ class _Thread:
                         self.finish(inner, end)
                 del self.stack[i:]
                 has_open = False
-            elif not has_open and (end < now or (end == now and self.stack[i].begin < end)):
+            elif not has_open and (end < now or (end == now and not (is_mark and self.stack[i].begin == end))):
                 del self.stack[i:]
 
     def finish(self, part, end):
         part.end = end
-        self.slices.append(_slice(part.event, part.begin, max(end - part.begin, decimal.Decimal(0))))
+        self.slices.append(_slice(part.event, part.begin, decimal.Decimal(max(end - part.begin, 0))))
 
     def begin(self, event, now):
         self.close(now)
         self.stack.append(_Open(event, now))
 
     def whole(self, event, now, duration):
-        self.close(now)
+        self.close(now, duration == 0)
         self.slices.append(_slice(event, now, duration))
-        overlaps = any(part.end is not None and part.end < now + duration for part in self.stack)
-        if not overlaps:
-            self.stack.append(_Open(event, now, now + duration))
+        end = now + _whole(duration)
+        if not any(part.end is not None and part.end < end for part in self.stack):
+            self.stack.append(_Open(event, now, end))
 
     def end(self, event, now):
         """MatchingIncompleteSliceIndex(): the innermost open slice with the name and category of the event."""
@@ -130,7 +133,7 @@ class _Thread:
 
     def last(self, end):
         """Perfetto gives open slices no duration (-1), and draws them up to the end of the trace."""
-        self.close(decimal.Decimal("Infinity"))
+        self.close(float("inf"))
         for part in self.stack:
             if part.end is None:
                 self.finish(part, end)
@@ -139,7 +142,8 @@ class _Thread:
 def slices_of(events):
     """Returns complete events, and pairs of B and E, as slices."""
     threads, last = collections.defaultdict(_Thread), None
-    timed = [(time, event) for event in events if (time := _time(event.get("ts"))) is not None]
+    # As in Perfetto, whole nanoseconds decide which slice is around which.
+    timed = [(_whole(time), event) for event in events if (time := _time(event.get("ts"))) is not None]
     for time, event in sorted(timed, key=lambda pair: pair[0]):
         phase, duration = event.get("ph"), _time(event.get("dur"))
         if phase == "M":
@@ -151,7 +155,7 @@ def slices_of(events):
             thread.end(event, time)
         elif phase == "X" and duration is not None:
             thread.whole(event, time, duration)
-        end = time + max(duration, 0) if phase == "X" and duration is not None else time
+        end = time + max(_whole(duration), 0) if phase == "X" and duration is not None else time
         last = end if last is None else max(last, end)
     for thread in threads.values():
         thread.last(last)
