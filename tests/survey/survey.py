@@ -36,9 +36,15 @@ COMMANDS = {
     "compare": ["compare", "FILE", "FILE"],
     "ls": ["ls", "OUT"],
 }
+MAY_REFUSE = {"memory", "merge", "ls"}  # need memory events, several files, a run
 DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"}
 OPERATORS = {"cpu_op", "Operator"}
 VENDOR = {"", "mtia_ccp_events"}  # here, names decide what is device activity
+# Categories without rows of the host.
+NO_HOST = DEVICE | {"python_function", "gpu_user_annotation", "Trace", "cuda_sync", "ac2g"}
+# Events that PyTorch's table leaves out, or that come from its memory records.
+HELPERS = {"[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
+           "profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version"}
 
 
 def run(tool, words, seconds):
@@ -84,22 +90,79 @@ def differences(tool, file, out, events, seconds):
             # Times finer than 1 ns are rounded.
             if count != got_count or abs(total - got_total) > finer:
                 yield f"slices of {category or 'no category'}: {got_count}, {got_total} ns; expected {count}, {total} ns"
-    yield from kernel_differences(tool, file, slices, seconds)
+    if not any(s.category in VENDOR for s in slices):
+        yield from kernel_differences(tool, file, slices, seconds)
+        yield from table_differences(tool, file, slices, seconds)
+
+
+def summary_json(tool, words, file, seconds):
+    status, text, _ = run(tool, ["summary", "--json", "--row-limit", "-1", *words, file], seconds)
+    return json.loads(text) if status in (0, 2) and text else None
 
 
 def kernel_differences(tool, file, slices, seconds):
     expected = [s for s in slices if s.category in DEVICE]
-    if any(s.category in VENDOR for s in slices):
+    document = summary_json(tool, ["--kernels"], file, seconds)
+    if document is None:
         return
-    status, text, _ = run(tool, ["summary", "--kernels", "--json", "--row-limit", "-1", file], seconds)
-    if status not in (0, 2) or not text:
-        return
-    rows = json.loads(text)["kernels"]["kernels"]
-    rows = [row for row in rows if row["rank"] != "all"]
+    rows = [row for row in document["kernels"]["kernels"] if row["rank"] != "all"]
     count, us = sum(row["count"] for row in rows), sum(row["total_us"] for row in rows)
     total_us = sum(s.duration_ns for s in expected) / 1000
     if count != len(expected) or abs(us - total_us) > 0.001 * max(1, len(expected)):
         yield f"device activity: {count}, {us:.3f} us; expected {len(expected)}, {total_us:.3f} us"
+
+
+def folded(slices):
+    """Returns the slices that PyTorch's key_averages() counts: an only child with the name of its parent is left out."""
+    kept, stack, order = [], [], sorted(slices, key=lambda s: (s.thread, s.begin_ns, -s.duration_ns))
+    parents, children = {}, collections.Counter()
+    for i, s in enumerate(order):
+        end = s.begin_ns + s.duration_ns
+        while stack and (order[stack[-1]].thread != s.thread or
+                         s.begin_ns >= order[stack[-1]].begin_ns + order[stack[-1]].duration_ns or
+                         end > order[stack[-1]].begin_ns + order[stack[-1]].duration_ns):
+            stack.pop()
+        if stack:
+            parents[i] = stack[-1]
+            children[stack[-1]] += 1
+        stack.append(i)
+    for i, s in enumerate(order):
+        parent = parents.get(i)
+        if parent is None or order[parent].name != s.name or children[parent] != 1:
+            kept.append(s)
+    return kept
+
+
+def row_name(name):
+    return "ProfilerStep*" if name.startswith("ProfilerStep#") else name
+
+
+def table_differences(tool, file, slices, seconds):
+    """Compares calls and times of the rows of the table: functions of the host, and device activity."""
+    document = summary_json(tool, [], file, seconds)
+    if document is None or "rows" not in document:
+        return
+    host = folded([s for s in slices if s.category not in NO_HOST and s.name not in HELPERS and s.name])
+    for on_device, part in ((False, host), (True, [s for s in slices if s.category in DEVICE])):
+        expected, found = (collections.defaultdict(lambda: [0, 0.0]) for _ in range(2))
+        for s in part:
+            expected[row_name(s.name)][0] += 1
+            expected[row_name(s.name)][1] += s.duration_ns / 1000
+        for row in document["rows"]:
+            is_annotation = on_device and row["user_annotation"]
+            if row["device"] == on_device and not row["asynchronous"] and not is_annotation:
+                found[row["name"]][0] += row["calls"]
+                found[row["name"]][1] += row["device_total_us" if on_device else "cpu_total_us"]
+        # Mangled names are shown in C++.
+        names = {name for name in {*expected, *found} if name not in HELPERS}
+        if any(name.startswith("_Z") for name in names):
+            names = {""}
+            expected, found = ({"": [sum(c for c, _ in rows.values()), sum(t for _, t in rows.values())]}
+                               for rows in (expected, found))
+        for name in sorted(names):
+            (count, us), (got, got_us) = expected.get(name, (0, 0)), found.get(name, (0, 0))
+            if count != got or abs(us - got_us) > 0.001 * max(1, count):
+                yield f"row {name or '(all)'}: {got}, {got_us:.3f} us; expected {count}, {us:.3f} us"
 
 
 def survey(tool, file, seconds):
@@ -126,12 +189,23 @@ def survey(tool, file, seconds):
     return result
 
 
+def is_cut_off(result):
+    """True if the file ends early: commands show what is there, and their status is 2. Perfetto refuses such files."""
+    return any(": cut off: " in line for line in result["said"]["table"])
+
+
+def refusals(result):
+    """Returns the commands that refused a file with events that the independent reader reads."""
+    if not result.get("events") or is_cut_off(result):
+        return []
+    return [name for name, status in result["status"].items() if status == 2 and name not in MAY_REFUSE]
+
+
 def is_wrong(result):
-    """True if a command crashed, hung, or refused a file with events that the independent reader reads."""
+    """True if a command crashed, hung or refused the file, or a number differs."""
     if any(status == "hung" or status not in (0, 1, 2) for status in result["status"].values()):
         return True
-    refused = [name for name in ("verify", "table", "pftrace", "parquet") if result["status"][name] == 2]
-    return bool(result["differences"]) or ("events" in result and result["events"] > 0 and bool(refused))
+    return bool(result["differences"] or refusals(result))
 
 
 def cell(result, name):
@@ -143,15 +217,19 @@ def write_table(results, sources, path):
     projects = collections.Counter(sources.get(r["file"], ("?",) * 3)[0] for r in results)
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"{len(results)} files of {len(projects)} projects; {sum(map(is_wrong, results))} of them with a "
-                  "refusal or a difference.\n\nA cell has the exit status and, in brackets, the number of lines on "
-                  "standard error. \"numbers\": events, slices and their time by category,\ndevice activity and calls "
-                  "of operators equal those of the independent reader. One file cannot be merged, and its folder is no run: status 2 of\nmerge and ls is right; memory has status 2 without memory events.\n\n")
+                  "refusal or a difference.\n\n"
+                  "A cell has the exit status and, in brackets, the number of lines on standard error. \"numbers\" "
+                  "compares with the\nindependent reader: events, slices and their time by category, calls of operators, "
+                  "device activity, and calls and time of\neach row of `summary --json`. One file cannot be merged, and "
+                  "its folder is no run: status 2 of merge and ls is right;\nmemory has status 2 without memory events. "
+                  "The commands show what is there of a file that is cut off, with status 2.\n\n")
         names = list(COMMANDS)
         out.write("| project | license | file | bytes | events | " + " | ".join(names) + " | numbers |\n")
         out.write("|---" * (len(names) + 6) + "|\n")
         for r in sorted(results, key=lambda r: (sources.get(r["file"], ("?",))[0].lower(), r["file"])):
             project, license, place = sources.get(r["file"], ("?", "?", r["file"]))
             numbers = "equal" if not r["differences"] and "events" in r else "; ".join(r["differences"][:2]) or "-"
+            numbers += ", cut off" if is_cut_off(r) else ""
             cells = [cell(r, name) for name in names]
             out.write(f"| {project} | {license} | {place} | {r['bytes']} | {r.get('events', '-')} | " +
                       " | ".join(cells) + f" | {numbers.replace('|', '/')} |\n")

@@ -98,6 +98,7 @@ struct RunProfile {
   std::uint64_t dropped = 0;
   std::optional<MachineLoad> machine;
   std::vector<ProfileRank> ranks;  // sorted by rank
+  std::vector<std::string> notes;  // on traces without anything to compare; baselines lack them
 };
 
 /// Throws std::runtime_error if a file is not a trace, has no events, ends early, lost events, or belongs to another

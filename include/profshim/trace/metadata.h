@@ -49,6 +49,8 @@ struct MergedRankInfo {
 struct TraceMetadata {
   /// Largest accepted time: three such times can be added in 64 bits.
   static constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
+  /// False for times so large that sums overflow.
+  static constexpr bool is_possible(std::int64_t ns) { return ns >= -kMaxNs && ns <= kMaxNs; }
   /// In a trace without base time, times count from 1970 (older Kineto) or from boot. Later than 2001 means from 1970.
   static constexpr bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 

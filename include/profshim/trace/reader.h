@@ -45,8 +45,10 @@ struct TraceVisitor {
 /// Events that read_trace() changes, joins or leaves out, so that all commands see the same.
 struct EventRepairs {
   std::uint64_t pairs = 0;                     // B and E events, read as one slice each
-  std::uint64_t lone_begins = 0;               // B events without an E: left out
-  std::uint64_t lone_ends = 0;                 // E events without a B: left out
+  std::uint64_t lone_begins = 0;               // B events without an E: slices up to the end of the trace
+  std::uint64_t cut = 0;                       // slices of B events that would outlast the slice around them
+  std::uint64_t lost_begins = 0;               // B events without a time, or too many: left out
+  std::uint64_t lone_ends = 0;                 // E events without an open B: left out
   std::uint64_t text_times = 0;                // events with ts or dur as text
   std::uint64_t no_objects = 0;                // elements of traceEvents that are no objects: left out
   std::uint64_t no_phase = 0;                  // events without a phase of one letter

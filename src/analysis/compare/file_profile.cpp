@@ -75,7 +75,8 @@ class FileProfile {
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
       const std::int64_t number = phase_of(t).empty() ? 0 : t.recording->occurrence;
-      Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), number};
+      Span all{.number = number};
+      if (!t.slices.empty()) all.begin_ns = all.end_ns = t.slices.front().begin_ns;
       for (const Slice& s : t.slices) {
         all.begin_ns = std::min(all.begin_ns, s.begin_ns);
         all.end_ns = std::max(all.end_ns, s.end_ns() + 1);

@@ -130,12 +130,14 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
     for (const Timeline& t : load_timelines(file)) {
       check_file(t, rules);
       job.add(t);
-      Part part{file, t.host, phase_of(t), t.pid, t.slices.front().begin_ns, t.world_size, has_steps(t), {}};
+      const std::int64_t begin_ns = t.slices.empty() ? 0 : t.slices.front().begin_ns;
+      Part part{file, t.host, phase_of(t), t.pid, begin_ns, t.world_size, has_steps(t), {}};
       part.profile.rank = t.rank;
       add_file(t, part.profile);
       if (std::optional<WindowLoad> load = window_load(t)) loads.push_back(std::move(*load));
       run.incomplete_files += !t.complete;
       run.dropped += t.dropped;
+      if (!t.without_durations.empty()) run.notes.push_back(file + ": " + t.without_durations);
       for (const Part& earlier : parts) {
         check_same_run(earlier, part);
         if (earlier.profile.rank == t.rank) check_same_process(earlier, part);

@@ -35,7 +35,7 @@ void MemoryReader::add(const ReadEvent& event) {
   const bool is_slice = event.is(schema::phase::kSlice) && event.category != schema::category::kTrace;
   const bool is_memory = event.is(schema::phase::kInstant) && is_memory_event(event);
   if (!is_slice && !is_memory) return;
-  if (!has_possible_time(event) || (is_slice && !is_possible(event.duration_ns))) {
+  if (!has_possible_time(event) || (is_slice && !TraceMetadata::is_possible(event.duration_ns))) {
     ++impossible_;
     return;
   }

@@ -142,6 +142,9 @@ struct Timeline {
   bool complete = true;  // see RecordingInfo
   std::vector<std::string> missing;
   bool truncated = false;  // the file ends early
+  /// If there are no slices, a sentence on the events that are there: "none of its 9 events has a duration (9
+  /// instants)".
+  std::string without_durations;
   std::uint64_t dropped = 0;
   bool profile_memory = false;
   std::optional<RecordingInfo> recording;  // only in traces of profshim
@@ -164,7 +167,7 @@ struct TimelineOptions {
 };
 
 /// Returns one timeline for each rank. Throws std::runtime_error with one line if the file is no trace or has no
-/// events. If the file ends early, sets `truncated` and a warning.
+/// events. A trace without slices has a warning. If the file ends early, sets `truncated` and a warning.
 std::vector<Timeline> load_timelines(const std::string& path, const TimelineOptions& options = {});
 /// `bytes` may be gzip. Returns the first timeline.
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options = {});

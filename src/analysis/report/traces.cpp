@@ -29,6 +29,7 @@ TraceDescription describe(const Timeline& timeline) {
   description.complete = timeline.complete;
   description.missing = timeline.missing;
   description.cut_off = timeline.truncated;
+  description.without_durations = timeline.without_durations;
   description.dropped = timeline.dropped;
   description.events = timeline.slices.size();
   for (const Step& step : timeline.steps) description.steps.insert(step.number);
@@ -187,6 +188,10 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
     if (t.limited) limited.insert(t.rank);
     if (t.cut_off) early.insert(t.rank);
     problems.insert(t.problems.begin(), t.problems.end());
+  }
+  for (const TraceDescription& t : traces) {
+    if (t.without_durations.empty()) continue;
+    verdict.push_back({Level::kNotice, "The page has no times of " + t.path + ": " + t.without_durations + "."});
   }
   if (world_size > static_cast<int>(here.size()) && here.count(-1) == 0) {
     verdict.push_back({Level::kNotice, "Traces of " + std::to_string(here.size()) + " of " +

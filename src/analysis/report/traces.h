@@ -29,6 +29,7 @@ struct TraceDescription {
   bool limited = false;              // a limit of the spec closed the window
   bool cut_off = false;              // the file ends early
   bool recovered = false;
+  std::string without_durations;  // see Timeline
   std::int64_t window = -1;
   std::uint64_t events = 0, dropped = 0;
   std::int64_t first_ns = 0, last_ns = 0;

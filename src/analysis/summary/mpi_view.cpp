@@ -17,6 +17,7 @@ void MpiView::Row::add(const Row& other) {
 }
 
 void MpiView::add(const Timeline& timeline, int rank) {
+  if (timeline.slices.empty()) return;
   RankRows& own = ranks_[rank];
   const std::vector<bool> is_mpi = matching_texts(timeline.texts, [](std::string_view text) {
     return text.starts_with(schema::name::kMpiStart) || text == schema::name::kMpiPolling;

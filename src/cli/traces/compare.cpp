@@ -1,5 +1,6 @@
 #include "profshim/analysis/compare.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -47,6 +48,9 @@ int update_baseline(const Options& options) {
   std::vector<RunProfile> runs;
   for (const std::string& path : options.paths) runs.push_back(profile({path}, false));
   for (const RunProfile& run : runs) {
+    for (const std::string& note : run.notes) std::fprintf(stderr, "profshim: %s\n", printable(note).c_str());
+  }
+  for (const RunProfile& run : runs) {
     const Comparison comparison = compare_runs({runs.front()}, run, options.how);
     for (const Change& c : comparison.changes) {
       if (c.what != Change::What::kCount) continue;
@@ -73,6 +77,12 @@ int report(const Comparison& comparison, const Options& options, const std::stri
   return comparison.failed() ? kProblemsFound : kSuccess;
 }
 
+void add_notes(const RunProfile& run, Comparison& to) {
+  for (const std::string& note : run.notes) {
+    if (std::find(to.notes.begin(), to.notes.end(), note) == to.notes.end()) to.notes.push_back(note);
+  }
+}
+
 int compare(Options& options) {
   if (!options.update.empty()) return update_baseline(options);
   divide_paths(options);
@@ -95,9 +105,11 @@ int compare(Options& options) {
       base.push_back(profile(options.base, false));
     }
     result = compare_runs(base, run, options.how);
+    for (const RunProfile& earlier : base) add_notes(earlier, result);
     heading = (stored ? options.base.front() : base.front().path) + " -> " + heading;
   }
   if (!options.spec.empty()) append(result, check_rules(spec.spec, options.spec, run, options.how));
+  add_notes(run, result);
   return report(result, options, heading);
 }
 

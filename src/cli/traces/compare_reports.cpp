@@ -185,7 +185,8 @@ std::string compare_json(const Comparison& comparison) {
   json.open_object().member("failed", comparison.failed()).member("headline", compare_headline(comparison));
   json.member("unit", comparison.unit).member("ranks", comparison.ranks).member("steps", comparison.steps);
   json.member("names", comparison.names).member("times", comparison.times).member("rules", comparison.rules);
-  json.line(1).list("not_compared", comparison.not_compared).line(1).key("changes").open_list();
+  json.line(1).list("not_compared", comparison.not_compared).line(1).list("notes", comparison.notes);
+  json.line(1).key("changes").open_list();
   for (const Change& c : comparison.changes) {
     json.line(2).open_object().member("verdict", c.verdict == Verdict::kRegression ? "regression" : word(c.verdict));
     json.member("what", word(c.what)).member("kind", c.kind).member("name", c.name);

@@ -1,6 +1,8 @@
 // Gives visitors the events of Chrome's older notations as those that Kineto writes, and counts the others.
 #pragma once
 
+#include <cstdint>
+
 #include "profshim/trace/reader.h"
 #include "slice_pairs.h"
 
@@ -12,15 +14,20 @@ class CommonEvents {
   /// Returns the event for the visitor, valid as long as `event`; null if there is none (yet).
   const ReadEvent* take(const ReadEvent& event);
   /// Call after the last event.
-  void finish() { repairs_.lone_begins += pairs_.open(); }
+  void finish();
+  /// Returns a further event that take() or finish() has made, valid until the next call; null if there is none.
+  const ReadEvent* next() { return pairs_.next_cut(); }
 
  private:
+  void note_end(const ReadEvent& event);
   const ReadEvent* pair(const ReadEvent& event, bool begins);
   const ReadEvent* as(const char& letter, const ReadEvent& event);
 
   EventRepairs& repairs_;
   SlicePairs pairs_;
   ReadEvent changed_;
+  std::int64_t last_ns_ = 0;  // end of the last event
+  bool has_last_ = false;
 };
 
 }  // namespace profshim::trace_detail

@@ -1,14 +1,12 @@
 #include "plain_event.h"
 
-#ifdef __SSE2__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 
+#include "escaped_text.h"
 #include "numbers.h"
+#include "profshim/json.h"
 #include "trace/schema.h"
 
 namespace profshim::trace_detail {
@@ -28,24 +26,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Returns the closing quote; null unless the text is plain ASCII without escapes.
 const char* end_of_text(const char* at) {
-#ifdef __SSE2__
-  const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
-  for (;; at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    // As signed numbers, non-ASCII and control bytes are less than a blank.
-    const __m128i ends = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)),
-                                      _mm_cmplt_epi8(bytes, blank));
-    const int mask = _mm_movemask_epi8(ends);
-    if (mask == 0) continue;
-    at += __builtin_ctz(static_cast<unsigned>(mask));
-    return *at == '"' ? at : nullptr;
-  }
-#else
-  for (; *at != '"'; ++at) {
-    if (*at == '\\' || static_cast<signed char>(*at) < ' ') return nullptr;
-  }
-  return at;
-#endif
+  const char* const end = end_of_plain_text(at);
+  return *end == '"' ? end : nullptr;
 }
 
 /// Returns null for exponents and very long numbers too: src/json checks their range.
@@ -113,6 +95,22 @@ void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) 
 
 }  // namespace
 
+/// `at`: the first quote. Returns the byte behind the last one.
+inline const char* PlainEvent::text(const char* at, std::string_view& value) {
+  const char* const end = end_of_plain_text(at + 1);
+  if (*end != '"') return decoded_text(at + 1, value);
+  value = between(at + 1, end);
+  return end + 1;
+}
+
+const char* PlainEvent::decoded_text(const char* at, std::string_view& value) {
+  if (decoded_ == decoded_texts_.size()) decoded_texts_.emplace_back();
+  std::string& decoded = decoded_texts_[decoded_++];
+  const char* const end = decode_text(at, decoded);
+  value = decoded;
+  return end == nullptr ? nullptr : end + 1;
+}
+
 bool PlainEvent::is_new(std::string_view key, std::size_t first) {
   for (std::size_t i = first; i < keys_.size(); ++i) {
     if (keys_[i] == key) return false;
@@ -125,8 +123,9 @@ const char* PlainEvent::read(const char* at) {
   event_ = {};
   args_.clear();
   keys_.clear();
-  lists_.clear();
-  list_places_.clear();
+  nested_.clear();
+  nested_places_.clear();
+  decoded_ = 0;
   for (;;) {
     at = field(skip_blanks(at + 1));
     if (at == nullptr) return nullptr;
@@ -134,8 +133,8 @@ const char* PlainEvent::read(const char* at) {
     if (*at == '}') break;
     if (*at != ',') return nullptr;
   }
-  for (const auto& [arg, place] : list_places_)
-    args_[arg].text = std::string_view(lists_).substr(place.first, place.second);
+  for (const auto& [arg, place] : nested_places_)
+    args_[arg].text = std::string_view(nested_).substr(place.first, place.second);
   event_.args = args_;
   return at;
 }
@@ -149,35 +148,35 @@ const char* PlainEvent::read_next(const char* last, const char*& begin) {
 
 const char* PlainEvent::field(const char* at) {
   if (*at != '"') return nullptr;
-  const char* const key_end = end_of_text(at + 1);
-  if (key_end == nullptr) return nullptr;
-  const std::string_view key = between(at + 1, key_end);
-  if (!is_new(key, 0)) return nullptr;
-  at = skip_blanks(key_end + 1);
+  std::string_view key;
+  at = text(at, key);
+  if (at == nullptr || !is_new(key, 0)) return nullptr;
+  at = skip_blanks(at);
   if (*at != ':') return nullptr;
   at = skip_blanks(at + 1);
   if (key == schema::event::kArgs) return *at == '{' ? arguments(at) : nullptr;
   if (key == schema::event::kScopedId) return *at == '{' ? scoped_id(at) : nullptr;
   if (*at == '"') {
-    const char* const end = end_of_text(at + 1);
-    if (end == nullptr) return nullptr;
-    text_field(key, between(at + 1, end));
-    return end + 1;
+    std::string_view value;
+    at = text(at, value);
+    if (at != nullptr) text_field(key, value);
+    return at;
   }
+  if (*at == '[' || *at == '{') return nested(at, 0);  // of no meaning
   const char* const end = end_of_number(at);
   if (end == nullptr) return end_of_word(at);
-  const std::string_view text = between(at, end);
+  const std::string_view number = between(at, end);
   if (key == schema::event::kTimestamp || key == schema::event::kDuration) {
-    time(key, text);
+    time(key, number);
   } else if (key == schema::event::kPid) {
     event_.has_pid = event_.pid_is_number = true;
-    event_.pid = id_number(text);
+    event_.pid = id_number(number);
   } else if (key == schema::event::kTid) {
     event_.has_tid = event_.tid_is_number = true;
-    event_.tid = id_number(text);
+    event_.tid = id_number(number);
   } else if (key == schema::event::kId) {
     event_.has_id = true;
-    event_.id = id_number(text);
+    event_.id = id_number(number);
   }
   return end;
 }
@@ -247,12 +246,10 @@ const char* PlainEvent::arguments(const char* at) {
   if (*at == '}') return at + 1;
   for (;;) {
     if (*at != '"') return nullptr;
-    const char* const key_end = end_of_text(at + 1);
-    if (key_end == nullptr) return nullptr;
     ReadEvent::ReadArg arg;
-    arg.key = between(at + 1, key_end);
-    if (!is_new(arg.key, first)) return nullptr;
-    at = skip_blanks(key_end + 1);
+    at = text(at, arg.key);
+    if (at == nullptr || !is_new(arg.key, first)) return nullptr;
+    at = skip_blanks(at);
     if (*at != ':') return nullptr;
     at = argument(skip_blanks(at + 1), arg);
     if (at == nullptr) return nullptr;
@@ -268,17 +265,14 @@ const char* PlainEvent::arguments(const char* at) {
 
 const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
   if (*at == '"') {
-    const char* const end = end_of_text(at + 1);
-    if (end == nullptr) return nullptr;
     arg.kind = Kind::kString;
-    arg.text = between(at + 1, end);
-    return end + 1;
+    return text(at, arg.text);
   }
-  if (*at == '[') {
+  if (*at == '[' || *at == '{') {
     arg.kind = Kind::kJson;
-    const std::size_t begin = lists_.size();
-    const char* const end = list(at, 0);
-    list_places_.push_back({args_.size(), {begin, lists_.size() - begin}});
+    const std::size_t begin = nested_.size();
+    const char* const end = nested(at, 0);
+    nested_places_.push_back({args_.size(), {begin, nested_.size() - begin}});
     return end;
   }
   if (const char* const end = end_of_number(at)) {
@@ -296,35 +290,58 @@ const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
   return end;
 }
 
-const char* PlainEvent::list(const char* at, int depth) {
-  if (depth == kMostDepth) return nullptr;
-  lists_ += '[';
-  at = skip_blanks(at + 1);
-  if (*at == ']') {
-    lists_ += ']';
-    return at + 1;
+/// Appends the value to nested_. Returns the byte behind it.
+const char* PlainEvent::nested(const char* at, int depth) {
+  if (*at == '[' || *at == '{') return depth < kMostDepth ? members(at, depth) : nullptr;
+  if (*at == '"') {
+    std::string_view value;
+    return nested_text(at, value);
   }
-  for (;;) {
-    const char* end = nullptr;
-    if (*at == '[') {
-      end = list(at, depth + 1);
-    } else {
-      if (*at == '"') {
-        end = end_of_text(at + 1);
-        if (end != nullptr) ++end;
-      } else {
-        end = end_of_number(at);
-        if (end == nullptr) end = end_of_word(at);
-      }
-      if (end != nullptr) lists_.append(at, end);
-    }
-    if (end == nullptr) return nullptr;
-    at = skip_blanks(end);
-    if (*at != ',' && *at != ']') return nullptr;
-    lists_ += *at;
-    if (*at == ']') return at + 1;
+  const char* end = end_of_number(at);
+  if (end == nullptr) end = end_of_word(at);
+  if (end != nullptr) nested_.append(at, end);
+  return end;
+}
+
+const char* PlainEvent::nested_text(const char* at, std::string_view& value) {
+  const char* const end = text(at, value);
+  if (end == nullptr) return nullptr;
+  const bool is_decoded = value.data() != at + 1;
+  is_decoded ? nested_ += json_string(value) : nested_.append(at, end);
+  return end;
+}
+
+const char* PlainEvent::nested_key(const char* at, std::size_t first) {
+  if (*at != '"') return nullptr;
+  std::string_view key;
+  at = nested_text(at, key);
+  if (at == nullptr || !is_new(key, first)) return nullptr;
+  at = skip_blanks(at);
+  if (*at != ':') return nullptr;
+  nested_ += ':';
+  return skip_blanks(at + 1);
+}
+
+/// `at`: the bracket that opens a list or an object.
+const char* PlainEvent::members(const char* at, int depth) {
+  const bool is_object = *at == '{';
+  const char last = is_object ? '}' : ']';
+  const std::size_t first = keys_.size();
+  nested_ += *at;
+  at = skip_blanks(at + 1);
+  for (bool is_first = true; *at != last || !is_first; is_first = false) {
+    if (is_object) at = nested_key(at, first);
+    if (at != nullptr) at = nested(at, depth + 1);
+    if (at == nullptr) return nullptr;
+    at = skip_blanks(at);
+    if (*at == last) break;
+    if (*at != ',') return nullptr;
+    nested_ += ',';
     at = skip_blanks(at + 1);
   }
+  nested_ += last;
+  keys_.resize(first);
+  return at + 1;
 }
 
 }  // namespace profshim::trace_detail

@@ -1,7 +1,9 @@
-// The trace reader's fast path. Events with escapes, non-ASCII, exponents, objects in arguments or repeated keys are
-// left to the parser of src/json, which gives equal results.
+// The trace reader's fast path. Events that are not strict JSON, and those with exponents or repeated keys, are left to
+// the parser of src/json, which gives equal results.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,20 +29,28 @@ class PlainEvent {
   ReadEvent& event() { return event_; }
 
  private:
+  const char* text(const char* at, std::string_view& value);
+  const char* decoded_text(const char* at, std::string_view& value);
   const char* field(const char* at);
   void text_field(std::string_view key, std::string_view text);
   void time(std::string_view key, std::string_view text);
   const char* scoped_id(const char* at);
   const char* arguments(const char* at);
   const char* argument(const char* at, ReadEvent::ReadArg& arg);
-  const char* list(const char* at, int depth);
+  const char* nested(const char* at, int depth);
+  const char* nested_text(const char* at, std::string_view& value);
+  const char* nested_key(const char* at, std::size_t first);
+  const char* members(const char* at, int depth);
   bool is_new(std::string_view key, std::size_t first);
 
   ReadEvent event_;
   std::vector<ReadEvent::ReadArg> args_;
   std::vector<std::string_view> keys_;
-  std::string lists_;
-  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> list_places_;  // argument, place in lists_
+  std::deque<std::string> decoded_texts_;  // a deque: views point into its texts
+  std::size_t decoded_ = 0;                // texts in use
+  std::string nested_;                     // lists and objects, as compact JSON
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>>
+      nested_places_;  // argument, place in nested_
 };
 
 }  // namespace profshim::trace_detail

@@ -64,7 +64,11 @@ class TraceDocument final : public JsonHandler {
   }
   void go_on_behind_list() { go_on(Place::kRoot, 1); }
   /// Call after the last event.
-  void finish() { common_.finish(); }
+  void finish() {
+    if (stopped_) return;
+    common_.finish();
+    give_further();
+  }
 
   bool on_null() override { return scalar(Kind::kNull, "null"); }
   bool on_bool(bool value) override { return scalar(Kind::kBool, value ? "true" : "false", value); }
@@ -231,7 +235,8 @@ class TraceDocument final : public JsonHandler {
       case Place::kEvents:
         place_ = result_.bare_list ? Place::kOutside : Place::kRoot;
         events_ = Events::kAfter;
-        return true;
+        common_.finish();
+        return give_further();
       default:
         place_ = Place::kOutside;
         return true;
@@ -253,9 +258,19 @@ class TraceDocument final : public JsonHandler {
 
   bool emit(const ReadEvent& read) {
     const ReadEvent* const event = common_.take(read);
-    if (event == nullptr) return true;
+    return (event == nullptr || give(*event)) && give_further();
+  }
+
+  bool give_further() {
+    while (const ReadEvent* const event = common_.next()) {
+      if (!give(*event)) return false;
+    }
+    return true;
+  }
+
+  bool give(const ReadEvent& event) {
     ++result_.events;
-    if (!visitor_.event || visitor_.event(*event)) return true;
+    if (!visitor_.event || visitor_.event(event)) return true;
     stopped_ = true;
     return false;
   }

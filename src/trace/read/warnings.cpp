@@ -35,8 +35,19 @@ void add_event_warnings(const EventRepairs& repairs, std::vector<std::string>& t
   const auto left_out = [&](std::uint64_t count, const char* one, const char* many) {
     if (count > 0) to.push_back(counted(count, one, many) + ": left out");
   };
-  left_out(repairs.lone_begins, "begin (B event) without an end", "begins (B events) without an end");
-  left_out(repairs.lone_ends, "end (E event) without a begin", "ends (E events) without a begin");
+  if (repairs.lone_begins > 0) {
+    to.push_back(counted(repairs.lone_begins, "slice (B event) has no end: it lasts",
+                         "slices (B events) have no end: they last") +
+                 " to the end of the trace");
+  }
+  if (repairs.cut > 0) {
+    to.push_back(counted(repairs.cut, "slice (B event) does not end in the slice around it: it ends",
+                         "slices (B events) do not end in the slice around them: they end") +
+                 " with that");
+  }
+  left_out(repairs.lost_begins, "begin (B event) without a possible time, or beyond a million open ones",
+           "begins (B events) without a possible time, or beyond a million open ones");
+  left_out(repairs.lone_ends, "end (E event) without an open begin", "ends (E events) without an open begin");
   left_out(repairs.no_objects, "element of traceEvents is null", "elements of traceEvents are null");
   std::uint64_t others = repairs.no_phase;
   std::string phases = repairs.no_phase > 0 ? "none " + std::to_string(repairs.no_phase) : "";

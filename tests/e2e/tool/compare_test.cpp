@@ -251,5 +251,33 @@ TEST(Compare, SaysInOneLineWhatCannotBeCompared) {
   expect_refused({good}, "name BASE and NEW");
 }
 
+TEST(Compare, SaysWhatATraceWithoutDurationsHolds) {
+  const ScratchFolder scratch;
+  const std::string marks = scratch.write("a.json", R"({"traceEvents": [{"ph": "i", "ts": 1}, {"ph": "C", "ts": 2}]})");
+  const std::string slice =
+      scratch.write("b.json", R"({"traceEvents": [{"ph": "X", "name": "f", "cat": "cpu_op", "ts": 1, "dur": 2}]})");
+  const std::string note = marks + ": none of its 2 events has a duration (1 instant, 1 counter value)";
+
+  const Outcome same = profshim({"compare", marks, marks});
+  const Outcome json = profshim({"compare", "--json", marks, marks});
+  const Outcome gone = profshim({"compare", slice, marks});
+  const Outcome fresh = profshim({"compare", marks, slice});
+  const Outcome stored = profshim({"compare", "--update-baseline", scratch / "base.json", marks});
+
+  EXPECT_EQ(same.ending(), "exit 0") << same.err;
+  EXPECT_NE(same.out.find(note + "\n"), std::string::npos) << same.out;
+  rapidjson::Document document;
+  document.Parse(json.out.c_str());
+  ASSERT_TRUE(document.IsObject() && document["notes"].Size() == 1) << json.out;
+  EXPECT_EQ(document["notes"][0].GetString(), note);
+  EXPECT_EQ(gone.ending(), "exit 1") << gone.err;
+  EXPECT_NE(gone.out.find("gone"), std::string::npos) << gone.out;
+  EXPECT_NE(gone.out.find(note), std::string::npos) << gone.out;
+  EXPECT_EQ(fresh.ending(), "exit 1") << fresh.err;
+  EXPECT_EQ(stored.ending(), "exit 0") << stored.err;
+  EXPECT_EQ(stored.err, "profshim: " + note + "\n");
+  EXPECT_EQ(profshim({"compare", scratch / "base.json", marks}).ending(), "exit 0");
+}
+
 }  // namespace
 }  // namespace profshim::e2e

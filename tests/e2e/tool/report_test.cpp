@@ -224,6 +224,18 @@ TEST(Report, IsWrittenToTheCurrentFolderByDefault) {
   EXPECT_EQ(files_below(scratch.path()), std::vector<std::string>{"profshim-report.html"});
 }
 
+TEST(Report, SaysWhatATraceWithoutDurationsHolds) {
+  const ScratchFolder scratch;
+  const std::string trace = scratch.write("a.json", R"({"traceEvents": [{"ph": "i", "ts": 1}, {"ph": "C", "ts": 2}]})");
+
+  const Outcome made = profshim({"report", trace, "-o", scratch / "page.html"});
+
+  EXPECT_EQ(made.ending(), "exit 0") << made.err;
+  EXPECT_NE(
+      text_of_file(scratch / "page.html").find("none of its 2 events has a duration (1 instant, 1 counter value)."),
+      std::string::npos);
+}
+
 TEST(Report, NeverOverwritesATrace) {
   const ScratchFolder scratch;
   const std::string trace = scratch / "a.json.gz";

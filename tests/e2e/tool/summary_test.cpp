@@ -199,6 +199,32 @@ TEST(Summary, ShowsTheReadablePartOfATruncatedFileAndSaysSo) {
   EXPECT_EQ(outcome.err.rfind("profshim: " + path + ": cut off: ", 0), 0u) << outcome.err;
 }
 
+// Perfetto shows such files.
+TEST(Summary, SaysWhatATraceWithoutDurationsHolds) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.write("a.json", R"({"traceEvents": [{"ph": "i", "ts": 1}, {"ph": "C", "ts": 2}]})");
+  const std::string warning = path +
+                              ": none of its 2 events has a duration (1 instant, 1 counter value): tables of times are "
+                              "empty";
+
+  const Outcome text = profshim({"summary", path});
+  const Outcome json = profshim({"summary", "--json", path});
+  const Outcome views =
+      profshim({"summary", "--table", "--kernels", "--steps", "--comms", "--mpi", "--phases", "--csv", path});
+
+  for (const Outcome& outcome : {text, json, views}) {
+    EXPECT_EQ(outcome.ending(), "exit 0");
+    EXPECT_EQ(outcome.err, "profshim: " + warning + "\n");
+  }
+  rapidjson::Document document;
+  document.Parse(json.out.c_str());
+  ASSERT_TRUE(document.IsObject()) << json.out;
+  EXPECT_TRUE(document["rows"].Empty());
+  ASSERT_EQ(document["warnings"].Size(), 1u);
+  EXPECT_EQ(document["warnings"][0].GetString(), warning);
+  EXPECT_EQ(profshim({"summary", scratch.write("none.json", R"({"traceEvents": []})")}).ending(), "exit 2");
+}
+
 TEST(Summary, RefusesUnknownSortKeys) {
   const ScratchFolder scratch;
   const std::string path = scratch.write("a.json", test::sample_trace());

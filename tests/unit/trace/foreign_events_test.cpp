@@ -1,6 +1,7 @@
 // Events of other writers, as read_trace() gives them to all commands.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -60,16 +61,62 @@ TEST(ForeignEvents, BeginsAndEndsBecomeSlicesOfTheirThread) {
 
 TEST(ForeignEvents, AnEndWithANameEndsTheBeginOfThatName) {
   const Seen seen = read(R"({"ph": "B", "name": "a", "ts": 1}, {"ph": "B", "name": "b", "ts": 2},
-                            {"ph": "E", "name": "a", "ts": 3}, {"ph": "E", "name": "b", "ts": 4})");
-  EXPECT_EQ(seen.events, (Events{"X a 1000+2000", "X b 2000+2000"}));
+                            {"ph": "E", "name": "a", "ts": 3}, {"ph": "E", "name": "b", "ts": 3})");
+  EXPECT_EQ(seen.events, (Events{"X a 1000+2000", "X b 2000+1000"}));
+  EXPECT_TRUE(seen.result.warnings().empty());
 }
 
-TEST(ForeignEvents, LoneBeginsAndEndsAreCounted) {
-  const Seen seen = read(R"({"ph": "E", "ts": 1}, {"ph": "B", "name": "a", "ts": 2}, {"ph": "B", "name": "b"},
+// Perfetto shows b as 1 us long and ignores its end, too.
+TEST(ForeignEvents, ASliceEndsWithTheOneAroundIt) {
+  const Seen seen = read(R"({"ph": "B", "name": "a", "ts": 1}, {"ph": "B", "name": "b", "ts": 2},
+                            {"ph": "E", "name": "a", "ts": 3}, {"ph": "E", "name": "b", "ts": 4})");
+  EXPECT_EQ(seen.events, (Events{"X a 1000+2000", "X b 2000+1000"}));
+  EXPECT_EQ(seen.result.warnings(), (Events{"1 slice (B event) does not end in the slice around it: it ends with that",
+                                            "1 end (E event) without an open begin: left out"}));
+}
+
+// Files have X events in the order of their begins, or of their ends.
+TEST(ForeignEvents, ASliceEndsWithTheCompleteEventAroundIt) {
+  const std::string around = R"({"ph": "X", "name": "around", "ts": 1, "dur": 9})";
+  const std::string past = R"({"ph": "X", "name": "past", "ts": 0, "dur": 1})";
+  const std::string begin = R"({"ph": "B", "name": "a", "ts": 4}, {"ph": "X", "name": "in", "ts": 5, "dur": 2})";
+  const std::string end = R"({"ph": "E", "name": "a", "ts": 20}, {"ph": "i", "ts": 30})";
+  for (const std::string& events :
+       {past + ',' + around + ',' + begin + ',' + end, past + ',' + begin + ',' + around + ',' + end}) {
+    const Seen seen = read(events);
+    EXPECT_EQ(std::count(seen.events.begin(), seen.events.end(), "X a 4000+6000"), 1) << events;
+    EXPECT_EQ(seen.result.repairs.cut, 1u) << events;
+  }
+}
+
+TEST(ForeignEvents, ASliceWithoutAnEndLastsToTheEndOfTheTrace) {
+  const Seen seen = read(R"({"ph": "M", "name": "process_name", "ts": 99}, {"ph": "B", "name": "a", "ts": 1},
+                            {"ph": "B", "name": "b", "ts": 2, "args": {"in": "é"}},
+                            {"ph": "X", "name": "other", "ts": 3, "dur": 4, "tid": 2}, {"ph": "C", "ts": 5})");
+  EXPECT_EQ(seen.events, (Events{"M process_name 99000", "X other 3000+4000", "C  5000", "X a 1000+6000 finished=false",
+                                 "X b 2000+5000 in=é finished=false"}));
+  EXPECT_EQ(seen.result.events, 5u);
+  EXPECT_EQ(seen.result.warnings(), (Events{"2 slices (B events) have no end: they last to the end of the trace"}));
+}
+
+TEST(ForeignEvents, ATraceThatIsCutOffHasItsOpenSlices) {
+  std::string names;
+  TraceVisitor visitor;
+  visitor.event = [&](const ReadEvent& e) {
+    names += e.name;
+    return true;
+  };
+  EXPECT_TRUE(read_trace_bytes(R"({"traceEvents": [{"ph": "B", "name": "a", "ts": 1}, {"ph")", visitor).truncated);
+  EXPECT_EQ(names, "a");
+}
+
+TEST(ForeignEvents, LoneEndsAndBeginsWithoutATimeAreLeftOut) {
+  const Seen seen = read(R"({"ph": "E", "ts": 1}, {"ph": "B", "name": "b"}, {"ph": "B", "name": "d", "ts": 1e300},
                             {"ph": "E", "name": "c", "ts": 3})");
   EXPECT_TRUE(seen.events.empty());
   EXPECT_EQ(seen.result.warnings(),
-            (Events{"2 begins (B events) without an end: left out", "2 ends (E events) without a begin: left out"}));
+            (Events{"2 begins (B events) without a possible time, or beyond a million open ones: left out",
+                    "2 ends (E events) without an open begin: left out"}));
 }
 
 TEST(ForeignEvents, OlderLettersAreReadAsTodays) {

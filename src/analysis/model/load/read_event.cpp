@@ -6,8 +6,7 @@
 
 namespace profshim::analysis_detail {
 
-bool is_possible(std::int64_t ns) { return ns >= -TraceMetadata::kMaxNs && ns <= TraceMetadata::kMaxNs; }
-bool has_possible_time(const ReadEvent& event) { return event.has_ts && is_possible(event.ts_ns); }
+bool has_possible_time(const ReadEvent& event) { return event.has_ts && TraceMetadata::is_possible(event.ts_ns); }
 
 std::optional<std::int64_t> step_number(std::string_view name) {
   constexpr std::string_view kStart = schema::name::kStepStart;

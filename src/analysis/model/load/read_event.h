@@ -10,8 +10,6 @@
 
 namespace profshim::analysis_detail {
 
-/// False for times so large that sums overflow.
-bool is_possible(std::int64_t ns);
 bool has_possible_time(const ReadEvent& event);
 
 /// Returns the N of "ProfilerStep#N".

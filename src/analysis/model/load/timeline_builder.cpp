@@ -50,6 +50,7 @@ void TimelineBuilder::warn(const std::string& sentence) {
 }
 
 void TimelineBuilder::add(const ReadEvent& event) {
+  if (!event.is(schema::phase::kSlice)) kinds_.add(event);
   switch (event.letter()) {
     case schema::phase::kSlice:
       if (event.category != schema::category::kTrace) add_slice(event);
@@ -72,7 +73,8 @@ void TimelineBuilder::add(const ReadEvent& event) {
 }
 
 void TimelineBuilder::add_slice(const ReadEvent& event) {
-  if (!has_possible_time(event) || !event.has_duration || event.duration_ns < 0 || !is_possible(event.duration_ns)) {
+  if (!has_possible_time(event) || !event.has_duration || event.duration_ns < 0 ||
+      !TraceMetadata::is_possible(event.duration_ns)) {
     ++impossible_;
     return;
   }
@@ -186,7 +188,12 @@ Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadat
   const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };
   if (!result.ok && !(result.is_partial() && !timeline_.slices.empty())) fail(result.error);
   drop_unpaired();
-  if (timeline_.slices.empty()) fail(why_empty(result));
+  if (timeline_.slices.empty()) {
+    if (!kinds_.any()) fail(why_empty(result));
+    timeline_.without_durations =
+        "none of its " + std::to_string(result.events) + " events has a duration (" + kinds_.text() + ")";
+    warn(timeline_.without_durations + ": tables of times are empty");
+  }
   for (const std::string& warning : result.warnings()) warn(warning);
   if (!result.ok) {
     timeline_.truncated = true;

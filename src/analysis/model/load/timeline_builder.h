@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/model/timeline.h"
+#include "event_kinds.h"
 #include "profshim/trace/reader.h"
 #include "track_table.h"
 #include "uncategorized.h"
@@ -57,6 +58,7 @@ class TimelineBuilder {
   std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // slices without an end so far
   Uncategorized uncategorized_;
   std::uint64_t unpaired_ = 0, impossible_ = 0;
+  EventKinds kinds_;
   std::unordered_map<TextId, std::uint64_t> unknown_;  // slices of categories that no Kind stands for
   bool has_words_of_2021_ = false, is_bare_list_ = false;
   std::string last_category_;

@@ -248,6 +248,30 @@ TEST(Timeline, SaysInOneLineWhatIsNoTrace) {
   EXPECT_THROW(load_timelines("/no/such/file.json"), std::runtime_error);
 }
 
+TEST(Timeline, CountsTheEventsOfATraceWithoutDurations) {
+  const Timeline timeline =
+      load(trace_of(R"({"ph":"M","name":"process_name","pid":1},{"ph":"i","ts":1},{"ph":"I","ts":2},{"ph":"R","ts":3},
+                  {"ph":"C","ts":4},{"ph":"b","ts":5,"id":1},{"ph":"s","ts":6,"id":1},{"ph":"O","ts":7})"));
+
+  EXPECT_TRUE(timeline.slices.empty());
+  EXPECT_EQ(
+      timeline.without_durations,
+      "none of its 8 events has a duration (3 instants, 1 counter value, 1 begin or end of an asynchronous slice, "
+      "1 end of an arrow, 1 name of a process or thread, 1 event of another phase)");
+  EXPECT_NE(std::find(timeline.warnings.begin(), timeline.warnings.end(),
+                      "some/file.json: " + timeline.without_durations + ": tables of times are empty"),
+            timeline.warnings.end());
+  EXPECT_EQ(load(trace_of(slice("a", "1", "2"))).without_durations, "");
+}
+
+TEST(Timeline, ASliceWithoutAnEndIsUnfinished) {
+  const Timeline timeline = load(trace_of(R"({"ph":"B","name":"a","cat":"cpu_op","ts":1},{"ph":"i","ts":4})"));
+
+  ASSERT_EQ(timeline.slices.size(), 1u);
+  EXPECT_EQ(timeline.slices[0].duration_ns, 3000);
+  EXPECT_TRUE(timeline.slices[0].unfinished);
+}
+
 TEST(Timeline, KeepsInputDimsWhereTheyAreAskedFor) {
   const std::string text = trace_of(slice("a", "1", "2", "\"cat\":\"cpu_op\",\"args\":{\"Input Dims\":[[2, 3],[]]}"));
 
