@@ -30,7 +30,7 @@ using Arguments = std::vector<std::string>;
 
 class CpuLimit : public testing::TestWithParam<Arguments> {};
 
-// Arguments: soft and hard limit, threads, calls.
+// Arguments: soft and hard limit, threads, calls, how.
 TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -43,7 +43,9 @@ TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
     EXPECT_NE(both.with.ending(), "timed out");
     EXPECT_NE(both.with.ending(), "signal 9");
     EXPECT_EQ(both.with.out, both.without.out);
-    // A trace for which no CPU time is left can be recovered.
+    // A trace for which no CPU time is left can be recovered, and a line says so.
+    const bool is_written = !traces_below(scratch / "traces").empty();
+    EXPECT_NE(is_written, both.with.err.find("run  profshim recover") != std::string::npos) << both.with.err;
     EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 1u) << both.with.err;
@@ -52,9 +54,42 @@ TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
 }
 INSTANTIATE_TEST_SUITE_P(Endings, CpuLimit,
                          testing::Values(Arguments{"1", "2", "1", "2000"}, Arguments{"0", "1", "1", "2000"},
-                                         Arguments{"0", "1", "16", "2000"},
+                                         Arguments{"0", "1", "16", "2000"}, Arguments{"1", "3", "1", "2000"},
+                                         Arguments{"1", "none", "2", "2000"},
                                          Arguments{"1", "1", "1", "1000000", "return"}),
                          [](const auto& row) { return joined(row.param); });
+
+// The main thread holds the signal in the kernel, and may run out of CPU time before the thread that waits for the trace.
+TEST(CpuTime, ThatIsTooShortForTheTraceIsReported) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+
+    const Both both = run_in(scratch, {.command = {app(mpi, "cpu_limit"), "0", "1", "1", "2000000", "waits"}});
+
+    EXPECT_EQ(both.with.ending(), both.without.ending()) << to_string(mpi) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    const bool is_written = !traces_below(scratch / "traces").empty();
+    EXPECT_NE(is_written, both.with.err.find("run  profshim recover") != std::string::npos) << both.with.err;
+    EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+    EXPECT_EQ(traces_below(scratch / "traces").size(), 1u) << both.with.err;
+  }
+}
+
+TEST(HardCpuLimit, EqualToTheSoftOneLeavesATraceToRecover) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+
+    const Both both = run_in(scratch, {.command = {app(mpi, "cpu_limit"), "1", "1", "1", "2000"}});
+
+    EXPECT_EQ(both.without.ending(), "signal 9");
+    EXPECT_EQ(both.with.ending(), "signal 9") << to_string(mpi) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << both.with.err;
+    EXPECT_GE(traces[0].calls("MPI_Allreduce").size(), 2000u);
+  }
+}
 
 class AHandler : public testing::TestWithParam<Arguments> {};
 
