@@ -1,7 +1,6 @@
 // After its calls, uses CPU time in THREADS threads until a limit ends it: RLIMIT_CPU from SOFT to HARD seconds above the
 // time used so far. HARD may be "none".
-//   usage: cpu_limit SOFT HARD THREADS CALLS [return|waits]
-//   return: ends by itself just before the soft limit. waits: the main thread waits for the others in the kernel.
+//   usage: cpu_limit SOFT HARD THREADS CALLS [return]    return: ends by itself just before the soft limit
 #include <mpi.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -31,7 +30,8 @@ int main(int argc, char** argv) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   MPI_Init(&argc, &argv);
-  const std::string how = argc > 5 ? argv[5] : "", hard = argv[2];
+  const bool returns = argc > 5 && std::string(argv[5]) == "return";
+  const std::string hard = argv[2];
   int one = 1, sum = 0;
   for (int i = 0; i < std::atoi(argv[4]); ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
   const auto used = static_cast<rlim_t>(used_seconds()) + 1;
@@ -40,10 +40,11 @@ int main(int argc, char** argv) {
   setrlimit(RLIMIT_CPU, &limit);
   std::puts("called");
   std::fflush(stdout);
-  pthread_t thread{};
-  for (int i = how == "waits" ? 0 : 1; i < std::atoi(argv[3]); ++i) pthread_create(&thread, nullptr, compute, nullptr);
-  if (how == "waits") pthread_join(thread, nullptr);
-  if (how != "return") compute(nullptr);
+  for (int i = 1; i < std::atoi(argv[3]); ++i) {
+    pthread_t thread;
+    pthread_create(&thread, nullptr, compute, nullptr);
+  }
+  if (!returns) compute(nullptr);
   MPI_Finalize();
   while (used_seconds() < static_cast<double>(limit.rlim_cur) - 0.4) {
   }
