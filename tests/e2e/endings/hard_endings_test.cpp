@@ -138,5 +138,20 @@ TEST(CancelledThreads, LeaveTheJobAndItsTraceWhole) {
   }
 }
 
+// The library delays the end of the process, during which another thread of the job cancels the ending one.
+TEST(CancelledThreads, EndTheProcessIfTheyHaveBegunTo) {
+  for (const Mpi mpi : installed_mpis()) {
+    for (const char* how : {"exit", "_exit"}) {
+      const ScratchFolder scratch;
+
+      const Both both = run_in(scratch, {.command = {app(mpi, "cancelled"), how, "300000"}});
+
+      EXPECT_EQ(both.with.ending(), "exit 4") << to_string(mpi) << how << both.with.err;
+      EXPECT_EQ(both.with.out, both.without.out);
+      EXPECT_EQ(traces_below(scratch / "traces").size(), 1u) << both.with.err;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace profshim::e2e
