@@ -173,8 +173,8 @@ void note(int signal, const siginfo_t& info) {
   if (signal == SIGXCPU && info.si_code == SI_KERNEL) spare_cpu_time();
 }
 
-/// True if limit + kLastResort_ns has passed, `signal` (0 = none) is a second request, or no CPU time is left. The thread
-/// that ends the recording gives up earlier, and says so.
+/// True if limit + kLastResort_ns has passed, `signal` (0 = none) is a second request, or no CPU time is left. The
+/// thread that ends the recording gives up earlier, and says so.
 bool is_over(int signal) {
   const std::int64_t age = monotonic_ns() - first_at.load();
   constexpr std::array kRepeatThemselves = {SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};

@@ -1,4 +1,5 @@
-// Cancels threads at random moments of their MPI calls, or a thread that has begun to end the process after CALLS calls.
+// Cancels threads at random moments of their MPI calls, or a thread that has begun to end the process after CALLS
+// calls.
 //   usage: cancelled deferred|asynchronous TIMES
 //          cancelled exit|_exit CALLS
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// After its calls, uses CPU time in THREADS threads until a limit ends it: RLIMIT_CPU from SOFT to HARD seconds above the
-// time used so far. HARD may be "none".
+// After its calls, uses CPU time in THREADS threads until a limit ends it: RLIMIT_CPU from SOFT to HARD seconds above
+// the time used so far. HARD may be "none".
 //   usage: cpu_limit SOFT HARD THREADS CALLS [return]    return: ends by itself just before the soft limit
 #include <mpi.h>
 #include <pthread.h>

@@ -42,7 +42,8 @@ std::string WindowCounts::loss_text(bool is_over) const {
     const std::string hint = *reason.hint != 0 ? " (" + std::string(reason.hint) + ")" : "";
     text += clause(lost[i], "lost because " + std::string(reason.cause) + hint);
   }
-  return text + clause(failed, "could not be written") + clause(waiting, is_over ? "not written before the job ended (profshim recover)" : "not written yet") +
+  return text + clause(failed, "could not be written") +
+         clause(waiting, is_over ? "not written before the job ended (profshim recover)" : "not written yet") +
          clause(empty, "had nothing to show") + clause(discarded, "discarded (schedule.on_exit)");
 }
 

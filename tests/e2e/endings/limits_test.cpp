@@ -66,8 +66,7 @@ TEST_P(ATimer, EndsTheJobAsWithoutTheLibraryAndATraceIsWritten) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
 
-    const Both both =
-        run_both(limited(scratch, mpi, {GetParam().what, std::to_string(kCalls), GetParam().action}));
+    const Both both = run_both(limited(scratch, mpi, {GetParam().what, std::to_string(kCalls), GetParam().action}));
 
     if (both.without.ending() == "exit 77") GTEST_SKIP() << "SCHED_FIFO is not permitted here";
     SCOPED_TRACE(to_string(mpi));
@@ -75,9 +74,8 @@ TEST_P(ATimer, EndsTheJobAsWithoutTheLibraryAndATraceIsWritten) {
     expect_calls(scratch, kCalls, both.with);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Endings, ATimer, testing::ValuesIn(rows()), [](const auto& row) {
-  return std::string(row.param.what) + "_" + row.param.action;
-});
+INSTANTIATE_TEST_SUITE_P(Endings, ATimer, testing::ValuesIn(rows()),
+                         [](const auto& row) { return std::string(row.param.what) + "_" + row.param.action; });
 
 // The trace, too, is larger than the limit.
 class AFileSize : public testing::TestWithParam<const char*> {};
@@ -144,8 +142,7 @@ TEST(Processes, OfWhichTheJobMayHaveFewLeaveItAlone) {
       const ScratchFolder scratch;
       chmod(scratch.path().c_str(), 0777);
       Job job{.command = {built("tests/apps_ending/" + to_string(mpi) + "/ending"), "return", std::to_string(kCalls)}};
-      job.environment.emplace_back("PROFSHIM_SPEC",
-                                   scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+      job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
       job.folder = scratch.path();
       job.before_exec = [most] {
         if (!set_limit(RLIMIT_NPROC, most) || !become_somebody()) _exit(2);

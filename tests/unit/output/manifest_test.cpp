@@ -126,8 +126,7 @@ TEST(WindowCounts, SayThatWindowsWaitOnceTheJobHasEnded) {
   counts.waiting = 7;
 
   EXPECT_EQ(counts.loss_text(), "");
-  EXPECT_EQ(counts.loss_text(true),
-            "5 of 12 windows written; 7 not written before the job ended (profshim recover)");
+  EXPECT_EQ(counts.loss_text(true), "5 of 12 windows written; 7 not written before the job ended (profshim recover)");
 }
 
 TEST(ManifestFuzzCorpus, EveryFilePasses) {
