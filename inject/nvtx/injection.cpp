@@ -16,6 +16,8 @@
 #include "chain.h"
 #include "inject/nccl/version.h"
 #include "profshim/recorder.h"
+#include "profshim/session.h"
+#include "profshim/spec.h"
 #include "ranges.h"
 
 namespace profshim::nvtx {
@@ -87,7 +89,8 @@ void set_injection_path(const char* own_path) {
 
 void on_activate() {
   session::measure_cost_with(Layer::kNvtx, range_cost);
-  if (other_tool[0] == '\0') return;
+  const Spec* const spec = session::spec();
+  if (other_tool[0] == '\0' || spec == nullptr || !spec->activities.nvtx) return;
   char text[PATH_MAX + 128];
   std::snprintf(text, sizeof text,
                 "NVTX ranges are not recorded: NVTX_INJECTION64_PATH names another tool, %s (set "

@@ -111,7 +111,7 @@ bool send_last_signal() {
   event.sigev_signo = SIGXCPU;
   int timer = 0;
   if (syscall(SYS_timer_create, kLimitedTime, &event, &timer) != 0) return false;
-  const std::int64_t at = limit_ns(limit.rlim_max) - kReserve_ns / 2;
+  const std::int64_t at = limit_ns(limit.rlim_max) - kLastReserve_ns;
   itimerspec time{};
   time.it_value.tv_sec = at / kSecond_ns;
   time.it_value.tv_nsec = at % kSecond_ns;

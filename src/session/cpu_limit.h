@@ -7,8 +7,10 @@
 
 namespace profshim::cpu_limit {
 
-/// CPU time to keep for the end of the process itself.
+/// CPU time to keep for the end of the process itself: with less, the thread that ends the recording gives up.
 inline constexpr std::int64_t kReserve_ns = 100'000'000;
+/// With less, the process ends at once, and no line says what was not written.
+inline constexpr std::int64_t kLastReserve_ns = kReserve_ns / 2;
 
 /// Returns the CPU time in nanoseconds that the process may use before the kernel sends SIGKILL, or, if `soft`, before
 /// it sends SIGXCPU. May be negative. The highest number = no limit.
@@ -21,7 +23,7 @@ bool has_hard_limit();
 /// may hold a lock that the writer needs. The process then uses at most one second of CPU time per second.
 void throttle_job();
 
-/// Makes the kernel send SIGXCPU once only kReserve_ns / 2 are left, and not before. Returns false without a limit.
+/// Makes the kernel send SIGXCPU once only kLastReserve_ns are left, and not before. Returns false without a limit.
 bool send_last_signal();
 
 }  // namespace profshim::cpu_limit

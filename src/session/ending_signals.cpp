@@ -173,14 +173,15 @@ void note(int signal, const siginfo_t& info) {
   if (signal == SIGXCPU && info.si_code == SI_KERNEL) spare_cpu_time();
 }
 
-/// True if limit + kLastResort_ns has passed, `signal` (0 = none) is a second request, or no CPU time is left.
+/// True if limit + kLastResort_ns has passed, `signal` (0 = none) is a second request, or no CPU time is left. The
+/// thread that ends the recording gives up earlier, and says so.
 bool is_over(int signal) {
   const std::int64_t age = monotonic_ns() - first_at.load();
   constexpr std::array kRepeatThemselves = {SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
   const bool repeats_itself =
       std::find(kRepeatThemselves.begin(), kRepeatThemselves.end(), signal) != kRepeatThemselves.end();
   if (signal != 0 && !repeats_itself && age > kOneRequest_ns) return true;
-  return age >= limit.load() + kLastResort_ns || cpu_limit::left_ns(false) < cpu_limit::kReserve_ns;
+  return age >= limit.load() + kLastResort_ns || cpu_limit::left_ns(false) < cpu_limit::kLastReserve_ns;
 }
 
 /// True if the signal interrupted a system call. If the handler returned, the call could fail and the job run on.

@@ -190,6 +190,9 @@ void finish(End how) {
   if (now != Phase::kRecording && now != Phase::kFinishing) return;
   State& s = *the_state.load();
   const int saved_errno = errno;
+  // Without the library the process would have ended before another thread cancels this one. A failed exec*() goes on.
+  int cancel_state = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   if (how == End::kNormal || is_collector(s)) {
     end_here(s, how);
   } else {
@@ -199,6 +202,7 @@ void finish(End how) {
   }
   if (!is_collector(s)) await_end(s, how);
   errno = saved_errno;
+  if (how == End::kReplaced) pthread_setcancelstate(cancel_state, nullptr);
 }
 
 namespace {

@@ -1,5 +1,5 @@
-// Uses CPU time in THREADS threads until a limit ends it: RLIMIT_CPU from SOFT to HARD seconds above the time used so
-// far.
+// After its calls, uses CPU time in THREADS threads until a limit ends it: RLIMIT_CPU from SOFT to HARD seconds above
+// the time used so far. HARD may be "none".
 //   usage: cpu_limit SOFT HARD THREADS CALLS [return]    return: ends by itself just before the soft limit
 #include <mpi.h>
 #include <pthread.h>
@@ -31,11 +31,13 @@ int main(int argc, char** argv) {
   setrlimit(RLIMIT_CORE, &no_core);
   MPI_Init(&argc, &argv);
   const bool returns = argc > 5 && std::string(argv[5]) == "return";
-  const auto used = static_cast<rlim_t>(used_seconds()) + 1;
-  const rlimit limit{used + std::strtoul(argv[1], nullptr, 10), used + std::strtoul(argv[2], nullptr, 10)};
-  setrlimit(RLIMIT_CPU, &limit);
+  const std::string hard = argv[2];
   int one = 1, sum = 0;
   for (int i = 0; i < std::atoi(argv[4]); ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+  const auto used = static_cast<rlim_t>(used_seconds()) + 1;
+  const rlimit limit{used + std::strtoul(argv[1], nullptr, 10),
+                     hard == "none" ? RLIM_INFINITY : used + std::strtoul(argv[2], nullptr, 10)};
+  setrlimit(RLIMIT_CPU, &limit);
   std::puts("called");
   std::fflush(stdout);
   for (int i = 1; i < std::atoi(argv[3]); ++i) {

@@ -2,7 +2,7 @@
 
 ENDING_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicxx.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicxx.mpich),mpich), \
                $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window refused uneven_groups signalled dispositions \
-               replaced handlers_in_order raw_fork cpu_limit ends_in_handler cancelled))
+               replaced handlers_in_order raw_fork cpu_limit ends_in_handler cancelled limited))
 TEST_APPS   += $(ENDING_APPS)
 
 define ending_rule

@@ -52,7 +52,8 @@ struct WindowCounts {
   void update(const spool::SpoolHeader& header);
   std::uint64_t all_lost() const;
   /// Returns "9613 of 12000 windows written; 2387 lost because the writer was behind"; "" if none was lost or failed.
-  std::string loss_text() const;
+  /// `is_over`: the job has ended, so that windows that wait are lost, too.
+  std::string loss_text(bool is_over = false) const;
 };
 struct Manifest {
   Rank rank;

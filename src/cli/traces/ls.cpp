@@ -228,7 +228,7 @@ void print_text(const Run& run) {
     if (m.removed_traces > 0)
       std::printf("%5d %s removed (output.num_traces_to_keep, output.keep_bytes)\n", m.rank.rank,
                   plural(static_cast<std::uint64_t>(m.removed_traces), "trace").c_str());
-    if (const std::string lost = m.counts.loss_text(); !lost.empty())
+    if (const std::string lost = m.counts.loss_text(has_last_file(m)); !lost.empty())
       std::printf("%5d %s\n", m.rank.rank, printable(lost).c_str());
     if (!m.finish.empty()) std::printf("%5d finish.command: %s\n", m.rank.rank, printable(m.finish).c_str());
     for (const std::string& problem : m.problems)

@@ -108,8 +108,10 @@ std::vector<LostWindows> lost_windows(const std::vector<std::string>& files) {
   for (const std::string& folder : folders) {
     for (const output::Manifest& manifest : output::read_manifests(folder)) {
       const output::WindowCounts& counts = manifest.counts;
-      const std::string sentence = counts.loss_text();
-      if (!sentence.empty()) lost.push_back({folder, sentence, manifest.rank.rank, counts.all_lost() + counts.failed});
+      const bool is_over = output::has_last_file(manifest);
+      const std::string sentence = counts.loss_text(is_over);
+      const std::uint64_t number = counts.all_lost() + counts.failed + (is_over ? counts.waiting : 0);
+      if (!sentence.empty()) lost.push_back({folder, sentence, manifest.rank.rank, number});
     }
   }
   return lost;

@@ -34,15 +34,16 @@ void WindowCounts::update(const spool::SpoolHeader& h) {
 
 std::uint64_t WindowCounts::all_lost() const { return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0}); }
 
-std::string WindowCounts::loss_text() const {
-  if (all_lost() + failed == 0) return {};
+std::string WindowCounts::loss_text(bool is_over) const {
+  if (all_lost() + failed + (is_over ? waiting : 0) == 0) return {};
   std::string text = std::to_string(written) + " of " + std::to_string(asked) + " windows written";
   for (std::size_t i = 0; i < kLostWindowReasons; ++i) {
     const Reason& reason = kReasons[i];
     const std::string hint = *reason.hint != 0 ? " (" + std::string(reason.hint) + ")" : "";
     text += clause(lost[i], "lost because " + std::string(reason.cause) + hint);
   }
-  return text + clause(failed, "could not be written") + clause(waiting, "not written yet") +
+  return text + clause(failed, "could not be written") +
+         clause(waiting, is_over ? "not written before the job ended (profshim recover)" : "not written yet") +
          clause(empty, "had nothing to show") + clause(discarded, "discarded (schedule.on_exit)");
 }
 

@@ -65,6 +65,8 @@ void* map_unlocked(void* hint, std::uint64_t bytes, int flags, int fd) {
   void* const data = mmap(hint, bytes, PROT_NONE, flags | MAP_NORESERVE, fd, 0);
   if (data == MAP_FAILED) return nullptr;
   munlock(data, bytes);
+  // In a core dump, the spool would take the room (ulimit -c) of the job's own memory.
+  madvise(data, bytes, MADV_DONTDUMP);
   if (mprotect(data, bytes, PROT_READ | PROT_WRITE) == 0) return data;
   munmap(data, bytes);
   return nullptr;

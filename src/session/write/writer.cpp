@@ -360,11 +360,6 @@ void* run_writer(void* argument) {
     });
   }
   lock.unlock();
-  if (const std::uint64_t left = s.windows_waiting.load(); left > 0) {
-    recorder::problem("output", std::to_string(left) +
-                                    " windows were not written before the job ended: see output.write_all; profshim "
-                                    "recover writes them if their events were kept");
-  }
   writer.write_manifest("finished");
   lock.lock();
   s.writer_done = true;

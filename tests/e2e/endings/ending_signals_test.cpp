@@ -50,7 +50,7 @@ void PrintTo(const Signalled& row, std::ostream* out) { *out << "signal " << row
 
 std::vector<Signalled> rows() {
   std::vector<Signalled> all;
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU}) {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ}) {
     for (const char* how :
          {"computes", "pauses", "sleeps", "polls", "itself", "thread", "ignored", "handler", "sigwait", "signalfd"}) {
       all.push_back({number, how});

@@ -1,5 +1,6 @@
 // Endings that leave little time: limits on CPU time, exits in signal handlers, many windows that wait to be written.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ using Arguments = std::vector<std::string>;
 
 class CpuLimit : public testing::TestWithParam<Arguments> {};
 
-// Arguments: soft and hard limit, threads, calls.
+// Arguments: soft and hard limit, threads, calls, how.
 TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -43,7 +44,9 @@ TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
     EXPECT_NE(both.with.ending(), "timed out");
     EXPECT_NE(both.with.ending(), "signal 9");
     EXPECT_EQ(both.with.out, both.without.out);
-    // A trace for which no CPU time is left can be recovered.
+    // A trace for which no CPU time is left can be recovered, and a line says so.
+    const bool is_written = !traces_below(scratch / "traces").empty();
+    EXPECT_NE(is_written, both.with.err.find("run  profshim recover") != std::string::npos) << both.with.err;
     EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 1u) << both.with.err;
@@ -52,9 +55,48 @@ TEST_P(CpuLimit, EndsTheJobAsWithoutTheLibrary) {
 }
 INSTANTIATE_TEST_SUITE_P(Endings, CpuLimit,
                          testing::Values(Arguments{"1", "2", "1", "2000"}, Arguments{"0", "1", "1", "2000"},
-                                         Arguments{"0", "1", "16", "2000"},
+                                         Arguments{"0", "1", "16", "2000"}, Arguments{"1", "3", "1", "2000"},
+                                         Arguments{"1", "none", "2", "2000"},
                                          Arguments{"1", "1", "1", "1000000", "return"}),
                          [](const auto& row) { return joined(row.param); });
+
+// A thread that holds the signal in the kernel must not end the process before the thread that waits for the trace.
+TEST(CpuTime, ThatIsTooShortForTheTraceIsReported) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job{.command = {app(mpi, "ending"), "forever", "100", "0"}};
+    job.before_exec = [] {
+      const rlimit limit{1, 3};
+      setrlimit(RLIMIT_CPU, &limit);
+    };
+
+    const Both both = run_in(scratch, job);
+
+    EXPECT_EQ(both.without.ending(), "signal 24");
+    EXPECT_EQ(both.with.ending(), "signal 24") << to_string(mpi) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    const bool is_written = !traces_below(scratch / "traces").empty();
+    EXPECT_NE(is_written, both.with.err.find("run  profshim recover") != std::string::npos) << both.with.err;
+    EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+    EXPECT_EQ(traces_below(scratch / "traces").size(), 1u) << both.with.err;
+  }
+}
+
+TEST(HardCpuLimit, EqualToTheSoftOneLeavesATraceToRecover) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+
+    const Both both = run_in(scratch, {.command = {app(mpi, "cpu_limit"), "1", "1", "1", "2000"}});
+
+    EXPECT_EQ(both.without.ending(), "signal 9");
+    EXPECT_EQ(both.with.ending(), "signal 9") << to_string(mpi) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << both.with.err;
+    EXPECT_GE(traces[0].calls("MPI_Allreduce").size(), 2000u);
+  }
+}
 
 class AHandler : public testing::TestWithParam<Arguments> {};
 
@@ -93,6 +135,21 @@ TEST(CancelledThreads, LeaveTheJobAndItsTraceWhole) {
     EXPECT_EQ(both.with.ending(), "exit 3") << to_string(mpi) << both.with.err;
     EXPECT_EQ(both.with.out, both.without.out);
     EXPECT_EQ(profshim({"verify", scratch / "traces"}).ending(), "exit 0");
+  }
+}
+
+// The library delays the end of the process, during which another thread of the job cancels the ending one.
+TEST(CancelledThreads, EndTheProcessIfTheyHaveBegunTo) {
+  for (const Mpi mpi : installed_mpis()) {
+    for (const char* how : {"exit", "_exit"}) {
+      const ScratchFolder scratch;
+
+      const Both both = run_in(scratch, {.command = {app(mpi, "cancelled"), how, "300000"}});
+
+      EXPECT_EQ(both.with.ending(), "exit 4") << to_string(mpi) << how << both.with.err;
+      EXPECT_EQ(both.with.out, both.without.out);
+      EXPECT_EQ(traces_below(scratch / "traces").size(), 1u) << both.with.err;
+    }
   }
 }
 

@@ -37,6 +37,7 @@ TEST(GpuFaults, RunWithoutFaultsPrintsNoWarning) {
   EXPECT_EQ(kernels(run), kKernels);
   EXPECT_FALSE(says(run, "left out")) << run.traces[0].property("problems");
   EXPECT_FALSE(says(run, "missing")) << run.traces[0].property("problems");
+  EXPECT_EQ(run.traces[0].property("complete"), "true");
 }
 
 TEST(GpuFaults, DroppedRecordsAreReported) {
@@ -45,6 +46,9 @@ TEST(GpuFaults, DroppedRecordsAreReported) {
   EXPECT_EQ(run.cupti.at("dropped"), 101u);
   EXPECT_EQ(kernels(run), kKernels - 101);
   EXPECT_TRUE(says(run, "CUPTI dropped records")) << run.traces[0].property("problems");
+  EXPECT_EQ(run.traces[0].property("complete"), "false");
+  EXPECT_NE(run.traces[0].property("missing").find("losses of GPU activity or CUDA calls"), std::string::npos)
+      << run.traces[0].property("missing");
 }
 
 TEST(GpuFaults, ImpossibleTimesAreLeftOut) {

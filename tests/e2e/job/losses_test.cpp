@@ -54,6 +54,24 @@ TEST(Losses, TraceWithAllCallsIsComplete) {
   }
 }
 
+TEST(Losses, NvtxThatAnotherToolHasIsMissingOnlyIfTheSpecAsksForIt) {
+  for (const bool is_asked : {true, false}) {
+    const ScratchFolder scratch;
+    Job job = sends(scratch, installed_mpis().front(), "100", is_asked ? "" : "capture.activities=mpi");
+    job.environment.emplace_back("NVTX_INJECTION64_PATH", "/nonexistent/libtool.so");
+
+    const Outcome outcome = run(job);
+
+    if (outcome.exit_status == 77) GTEST_SKIP() << "no MPI_THREAD_MULTIPLE";
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "profshim");
+    ASSERT_EQ(traces.size(), 1u) << outcome.err;
+    EXPECT_EQ(traces[0].property("complete"), is_asked ? "false" : "true") << traces[0].property("missing");
+    const bool is_said = traces[0].property("missing").find("NVTX ranges are not recorded") != std::string::npos;
+    EXPECT_EQ(is_said, is_asked) << traces[0].property("missing");
+  }
+}
+
 TEST(Losses, WindowsThatAFullDiskRefusedAreCounted) {
   const ScratchFolder scratch;
 

@@ -119,6 +119,16 @@ TEST(WindowCounts, SayNothingIfNoWindowIsLost) {
   EXPECT_EQ(counts.loss_text(), "");
 }
 
+TEST(WindowCounts, SayThatWindowsWaitOnceTheJobHasEnded) {
+  WindowCounts counts;
+  counts.asked = 12;
+  counts.written = 5;
+  counts.waiting = 7;
+
+  EXPECT_EQ(counts.loss_text(), "");
+  EXPECT_EQ(counts.loss_text(true), "5 of 12 windows written; 7 not written before the job ended (profshim recover)");
+}
+
 TEST(ManifestFuzzCorpus, EveryFilePasses) {
   int files = 0;
   for (const auto& entry :
