@@ -90,7 +90,8 @@ void set_injection_path(const char* own_path) {
 void on_activate() {
   session::measure_cost_with(Layer::kNvtx, range_cost);
   const Spec* const spec = session::spec();
-  if (other_tool[0] == '\0' || spec == nullptr || !spec->activities.nvtx) return;
+  if (other_tool[0] == '\0' || spec == nullptr) return;
+  if (!spec->activities.nvtx && spec->steps.source != StepSource::kNvtx) return;
   char text[PATH_MAX + 128];
   std::snprintf(text, sizeof text,
                 "NVTX ranges are not recorded: NVTX_INJECTION64_PATH names another tool, %s (set "
