@@ -133,7 +133,8 @@ std::uint64_t SlicePairs::finish(std::int64_t last_ns) {
         kept->args.push_back({.key = schema::arg::kFinished, .kind = ReadEvent::ReadArg::Kind::kBool, .text = "false"});
         kept->event.args = kept->args;
       }
-      take_cut(std::move(kept), is_cut ? kept->limit_ns : last_ns);
+      const std::int64_t end_ns = is_cut ? kept->limit_ns : last_ns;
+      take_cut(std::move(kept), end_ns);
     }
   }
   threads_.clear();
