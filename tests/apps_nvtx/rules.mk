@@ -10,7 +10,7 @@ $(BUILD)/tests/apps_nvtx/plain_steps: tests/apps_nvtx/plain_steps.c
 	$(Q)$(CC) -O1 -g -Wall -Wextra $(NVTX_FLAGS) $< -o $@ -ldl
 
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
-NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_deep nvtx_epochs nvtx_names nvtx_payload_ranges nvtx_phases nvtx_polls nvtx_ranges \
+NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_deep nvtx_epochs nvtx_full_tables nvtx_names nvtx_payload_ranges nvtx_phases nvtx_polls nvtx_ranges \
                 nvtx_libs nvtx_cpp libfake_tool.so)
 TEST_APPS  += $(NVTX_APPS)
 NVTX_CFLAGS := -O1 -g -Wall -Wextra $(NVTX_FLAGS)
@@ -19,7 +19,7 @@ $(BUILD)/tests/apps_nvtx/nvtx_all: tests/apps_nvtx/nvtx_all.c
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) -DNVTX_APP_MAIN -DNVTX_APP_MPI $< -o $@ -pthread -ldl
 
-$(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_deep nvtx_epochs nvtx_names nvtx_payload_ranges nvtx_phases nvtx_polls nvtx_ranges): $(BUILD)/tests/apps_nvtx/%: tests/apps_nvtx/%.c
+$(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_deep nvtx_epochs nvtx_full_tables nvtx_names nvtx_payload_ranges nvtx_phases nvtx_polls nvtx_ranges): $(BUILD)/tests/apps_nvtx/%: tests/apps_nvtx/%.c
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) $< -o $@ -ldl
 

@@ -72,6 +72,34 @@ TEST(Losses, NvtxThatAnotherToolHasIsMissingOnlyIfTheSpecAsksForIt) {
   }
 }
 
+TEST(Losses, TraceWithoutSomeNamesOrDescriptionsIsIncomplete) {
+  struct Case {
+    const char *names, *types, *key, *sentence;
+  };
+  for (const Case& full :
+       {Case{"200000", "0", "names_lost", " names of ranges, kernels or files are missing"},
+        Case{"0", "70000", "definitions_lost", " communicators, types, streams or other metadata are not described"}}) {
+    const ScratchFolder scratch;
+    Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_full_tables"), full.names, full.types});
+    job.environment.emplace_back(
+        "PROFSHIM_SPEC", scratch.write("s.toml", record_all_spec(scratch / "traces") +
+                                                     "[limits]\nhost_memory = \"128 MiB\"\ntrace_size = \"1 GiB\"\n"));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << outcome.err;
+    EXPECT_EQ(traces[0].property("complete"), "false");
+    EXPECT_NE(traces[0].property(full.key), "0");
+    const std::string expected = traces[0].property(full.key) + full.sentence;
+    EXPECT_NE(traces[0].property("missing").find(expected), std::string::npos) << traces[0].property("missing");
+    EXPECT_NE(outcome.err.find(expected), std::string::npos) << outcome.err;
+    const Outcome verdict = profshim({"verify", scratch / "traces"});
+    EXPECT_NE(verdict.out.find(expected), std::string::npos) << verdict.out;
+  }
+}
+
 TEST(Losses, WindowsThatAFullDiskRefusedAreCounted) {
   const ScratchFolder scratch;
 
