@@ -230,17 +230,18 @@ void TimelineBuilder::warn_of_unknown() {
   std::uint64_t all = 0;
   for (const auto& [category, count] : unknown_) {
     const std::string_view name = timeline_.texts[category];
-    counts.emplace_back(count, name.empty() ? "no category" : '"' + std::string(name) + '"');
+    counts.emplace_back(count, name.empty() ? "none" : '"' + std::string(name) + '"');
     all += count;
   }
   std::sort(counts.begin(), counts.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::string names;
   for (std::size_t i = 0; i < std::min(counts.size(), kMostNames); ++i) {
-    names += (i > 0 ? ", " : "") + counts[i].second + ' ' + std::to_string(counts[i].first);
+    names += (i > 0 ? ", " : "") + counts[i].second + ": " + std::to_string(counts[i].first);
   }
   if (counts.size() > kMostNames) names += ", " + std::to_string(counts.size() - kMostNames) + " more";
-  warn(std::to_string(all) + " slices of unknown categories (" + names + "): shown by name, as host functions");
+  warn(std::to_string(all) + (all == 1 ? " slice" : " slices") + " of unknown category (" + names +
+       "): shown by name, as host functions");
 }
 
 void TimelineBuilder::take_metadata(TraceMetadata metadata) {

@@ -232,7 +232,7 @@ TEST(Timeline, CountsSlicesOfUnknownCategories) {
                     slice("c", "1", "2", R"("id":1)") + "," + slice("d", "1", "2", R"("cat":"FEE")")));
 
   EXPECT_EQ(timeline.warnings,
-            (std::vector<std::string>{"some/file.json: 3 slices of unknown categories (\"FEE\" 2, no category 1): "
+            (std::vector<std::string>{"some/file.json: 3 slices of unknown category (\"FEE\": 2, none: 1): "
                                       "shown by name, as host functions"}));
 }
 
