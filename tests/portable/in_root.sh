@@ -62,6 +62,15 @@ check "merge" profshim merge run -o all.pt.trace.json
 check "verify what was merged" profshim verify all.pt.trace.json
 check "report" profshim report run -o report.html
 
+by_handle() {
+  LD_PRELOAD=$library PROFSHIM_RANKS=all PROFSHIM_FOLDER=by_handle PROFSHIM_SET="steps.source=none limits.disk_free=0" \
+    timeout 120 python3 /opt/portable/by_handle.py
+}
+check "MPI by ctypes" says 50 by_handle
+check "verify calls by ctypes" profshim verify by_handle
+calls_of_barrier() { profshim summary --mpi --json by_handle | tr -d ' \n' | grep -qF '"MPI_Barrier","calls":50,'; }
+check "all barriers" calls_of_barrier
+
 record killed 6 >killed.out 2>&1
 check "recover after SIGKILL" profshim recover killed
 check "a trace of the killed rank" test -n "$(find killed -name 'rank1.*')"
