@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
@@ -129,24 +128,15 @@ TEST(Descriptors, ThatTheJobTakesAllLeaveItAloneAndTheLossIsReported) {
   }
 }
 
-/// Becomes a user without processes: the kernel counts those of a user, and root has no limit.
+/// A user without processes: the kernel counts those of a user, and root has no limit.
+uid_t somebody() { return static_cast<uid_t>(100'000 + getpid()); }
 bool become_somebody() {
-  const auto id = static_cast<uid_t>(100'000 + getpid());
+  const uid_t id = somebody();
   return setgroups(0, nullptr) == 0 && setgid(id) == 0 && setuid(id) == 0;
 }
 
-/// "" = can; a folder above the programs may be closed to others, such as /root.
-std::string why_somebody_cannot_run_jobs() {
-  if (getuid() != 0) return "only root can become a user without processes";
-  const pid_t pid = fork();
-  if (pid == 0) _exit(become_somebody() && access(shim_path().c_str(), R_OK) == 0 ? 0 : 1);
-  int status = -1;
-  waitpid(pid, &status, 0);
-  return status == 0 ? "" : "another user cannot read " + shim_path();
-}
-
 TEST(Processes, OfWhichTheJobMayHaveFewLeaveItAlone) {
-  if (const std::string why_not = why_somebody_cannot_run_jobs(); !why_not.empty()) GTEST_SKIP() << why_not;
+  if (const std::string why_not = why_no_job_of(somebody()); !why_not.empty()) GTEST_SKIP() << why_not;
   constexpr rlim_t kMost = 10;
   for (const Mpi mpi : installed_mpis()) {
     for (rlim_t most = 1; most <= kMost; ++most) {
@@ -171,7 +161,7 @@ TEST(Processes, OfWhichTheJobMayHaveFewLeaveItAlone) {
 }
 
 TEST(LockedMemory, ThatTheJobMayNotHaveIsRefusedAsWithoutTheLibrary) {
-  if (const std::string why_not = why_somebody_cannot_run_jobs(); !why_not.empty()) GTEST_SKIP() << why_not;
+  if (const std::string why_not = why_no_job_of(somebody()); !why_not.empty()) GTEST_SKIP() << why_not;
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     chmod(scratch.path().c_str(), 0777);

@@ -361,6 +361,7 @@ TEST_P(HostileParent, AFolderAboveReplacedByALinkIsHarmless) {
 }
 
 TEST_P(HostileParent, AJobBelowItHarmsNobody) {
+  if (const std::string why_not = why_no_job_of(kVictim); !why_not.empty()) GTEST_SKIP() << why_not;
   const Attack attack = exchange(above_, link_);
   for (int i = 0; i < 10; ++i) {
     Job job{.command = {built("tests/apps_ending/" + to_string(installed_mpis().back()) + "/ending"), "return", "1"}};

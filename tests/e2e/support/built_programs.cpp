@@ -1,6 +1,7 @@
 #include "built_programs.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -25,6 +26,15 @@ std::string built(const std::string& relative) {
   const std::string path = PROFSHIM_SOURCE_DIR "/build/" + relative;
   EXPECT_TRUE(std::filesystem::exists(path)) << path << " is not built: make test-apps";
   return path;
+}
+
+std::string why_no_job_of(unsigned user) {
+  if (geteuid() != 0) return "only root can start a job of another user";
+  const pid_t pid = fork();
+  if (pid == 0) _exit(setgid(user) == 0 && setuid(user) == 0 && access(shim_path().c_str(), R_OK) == 0 ? 0 : 1);
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return status == 0 ? "" : "another user cannot read " + shim_path();
 }
 
 bool on_path(const std::string& name) {
