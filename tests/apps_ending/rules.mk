@@ -13,9 +13,9 @@ $(BUILD)/tests/apps_ending/$(1)/%: tests/apps_ending/%.cpp
 endef
 $(foreach m,openmpi mpich,$(eval $(call ending_rule,$(m))))
 
-LATE_SIGACTION := $(BUILD)/tests/apps_ending/late_sigaction.so
-TEST_APPS      += $(LATE_SIGACTION)
-$(LATE_SIGACTION): tests/apps_ending/late_sigaction.c
+ENDING_PRELOADS := $(addprefix $(BUILD)/tests/apps_ending/,late_sigaction.so slow_disk.so)
+TEST_APPS       += $(ENDING_PRELOADS)
+$(ENDING_PRELOADS): $(BUILD)/tests/apps_ending/%.so: tests/apps_ending/%.c
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC     $<")
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g -fPIC -Wall -Wextra -shared $< -o $@
