@@ -33,7 +33,7 @@ src/analysis/verify/header_checks.cpp rank
 src/output/recovery/write_recovered_traces.cpp *
 src/output/exports/* *
 src/analysis/summary/table/table_json.cpp *
-src/session/write/writer.cpp failed
+src/session/write/live_writer.cpp failed
 LIST
 }
 # Reasons. schema: the constants themselves. manifest.cpp: manifest-rank*.json. spec, check_name_pattern.cpp: keys of the

@@ -7,21 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "profshim/cpu_use.h"
 #include "profshim/spec.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/writer.h"
 
 namespace profshim::kineto {
-
-/// CPU use while a window was open, in microseconds. All but `measured_us` are sums over threads or CPUs.
-struct CpuUse {
-  double measured_us = 0;  // time between the readings near begin and end of the window
-  double waited_us = 0;    // by the job's threads: runnable, but not running
-  double process_us = 0;
-  double machine_us = 0;  // CPU time of all processes
-  double stolen_us = 0;   // taken from this virtual machine by its host
-  int cpus = 0;
-};
 
 /// Leaves events out of a trace; see LeftOut in src/kineto/filter/.
 struct EventRules {

@@ -33,6 +33,10 @@ bool claim_job_line(const std::string& folder, const char* topic, std::int64_t b
   return true;
 }
 
+bool speaks_for_job(const Rank& rank, const std::string& folder, const char* topic, std::int64_t base_time_ns) {
+  return rank.world_size == 1 || claim_job_line(folder, topic, base_time_ns);
+}
+
 std::string said_first(const std::string& folder, const char* topic, std::int64_t base_time_ns,
                        const std::string& own) {
   const Descriptor top = open_folder(folder);

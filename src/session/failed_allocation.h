@@ -9,7 +9,7 @@
 
 namespace profshim::session {
 
-struct State;
+struct Recording;
 
 /// The first failure in a window. One thread of the job fills it in and waits; the collector answers.
 struct FailedAllocation {
@@ -22,6 +22,6 @@ struct FailedAllocation {
 };
 
 /// Closes the open windows if a failed allocation asks for it. Collector thread.
-void close_after_failed_allocation(State& state);
+void close_after_failed_allocation(Recording& recording);
 
 }  // namespace profshim::session

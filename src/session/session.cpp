@@ -13,6 +13,7 @@
 
 #include "begin_recording.h"
 #include "end_recording.h"
+#include "mode_bits.h"
 #include "profshim/base/command_line.h"
 #include "profshim/base/log_folder.h"
 #include "profshim/base/process/process_words.h"
@@ -20,16 +21,12 @@
 #include "profshim/base/threads/uninterrupted.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
+#include "profshim/recorder_control.h"
 #include "session/participation/launch_environment.h"
 #include "session/participation/participation.h"
 #include "session/participation/uses.h"
-#include "session/phases/detail.h"
 #include "session/steps/earlier_markers.h"
-#include "session/steps/find/step_finder.h"
-#include "session/steps/steps.h"
-#include "session/steps/window_control.h"
-#include "session/write/unseen_calls.h"
-#include "state.h"
+#include "unseen_calls.h"
 
 namespace profshim::session {
 
@@ -38,7 +35,7 @@ enum class Phase : std::uint8_t { kIdle, kStarting, kRecording, kFinishing, kFin
 namespace {
 
 constexpr std::atomic<Phase>& phase = process_words.phase;
-constinit std::atomic<State*> the_state{nullptr};
+constinit std::atomic<Recording*> the_recording{nullptr};
 constinit std::atomic<pid_t> owner{0};
 
 constinit std::atomic<pid_t> finisher{0};
@@ -62,9 +59,7 @@ void register_ends() {
   pthread_atfork(nullptr, nullptr, in_forked_child);
 }
 
-bool is_collector(const State& s) { return pthread_equal(pthread_self(), s.collector_thread) != 0; }
-
-void end_here(State& s, End how) {
+void end_here(Recording& r, End how) {
   Phase recording = Phase::kRecording;
   if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
   finisher.store(static_cast<pid_t>(syscall(SYS_gettid)));
@@ -73,12 +68,12 @@ void end_here(State& s, End how) {
     const ending_signals::Blocked blocked;
     const Uninterrupted no_handler_of_the_job;
     try {
-      end_recording(s, how, blocked);
+      end_recording(r, how, blocked);
     } catch (const std::exception& e) {
       log::line(
           LogLevel::kError,
           "the recording could not be ended properly (%s); if the last trace is missing, run  profshim recover %s",
-          e.what(), s.folder.c_str());
+          e.what(), r.plan.folder.c_str());
     }
     ending_signals::end();
   }
@@ -87,45 +82,41 @@ void end_here(State& s, End how) {
 }
 
 // Takes no lock and allocates nothing: the caller may be a signal handler of the job.
-void await_end(const State& s, End how) {
+void await_end(const Recording& r, End how) {
   if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // a signal handler on the finishing thread
   const std::int64_t began = monotonic_ns();
   std::int64_t last_progress = began;
-  std::uint64_t seen = s.progress_count.load();
+  std::uint64_t seen = r.queue.progress.load();
   while (phase.load() != Phase::kFinished) {
     const timespec pause{0, 500'000};
     syscall(SYS_nanosleep, &pause, nullptr);
     const std::int64_t now = monotonic_ns();
-    if (const std::uint64_t count = s.progress_count.load(); count != seen) {
+    if (const std::uint64_t count = r.queue.progress.load(); count != seen) {
       seen = count;
       last_progress = now;
     }
-    if (now - last_progress > patience_ns(s, how) + kSecond_ns) return;
-    if (how == End::kReplaced && now - began > exit_ns(s) + kSecond_ns) return;
+    if (now - last_progress > patience_ns(r.plan, how) + kSecond_ns) return;
+    if (how == End::kReplaced && now - began > exit_ns(r.plan) + kSecond_ns) return;
   }
 }
 
 }  // namespace
 
-void end_if_asked(State& s) {
+void end_if_asked(Recording& r) {
   if (ending_signals::arrived() != 0) {
-    end_here(s, End::kSignal);
-  } else if (s.end_asked.load()) {
-    end_here(s, s.how_asked.load());
+    end_here(r, End::kSignal);
+  } else if (r.life.is_end_asked()) {
+    end_here(r, r.life.how_asked());
   }
 }
 
-State* live() {
-  return phase.load(std::memory_order_acquire) == Phase::kRecording ? the_state.load(std::memory_order_acquire)
+Recording* live() {
+  return phase.load(std::memory_order_acquire) == Phase::kRecording ? the_recording.load(std::memory_order_acquire)
                                                                     : nullptr;
 }
 
-std::array<pid_t, 4> own_threads(const State& s) {
-  return {s.collector_tid.load(), s.writer_tid.load(), device::device_thread_id(), s.gpu_sampler.tid()};
-}
-
 void leave_parent() {
-  the_state = nullptr;
+  the_recording = nullptr;
   owner = finisher = 0;
   forget_uses();
   forget_earlier_markers();
@@ -141,44 +132,34 @@ void activate(const Rank& rank, Ticks began) {
   if (!requested() || !phase.compare_exchange_strong(idle, Phase::kStarting)) return;
   const int saved_errno = errno;
   owner.store(getpid());
-  State* s = nullptr;
+  Recording* r = nullptr;
   sigset_t job_signals;
   pthread_sigmask(SIG_SETMASK, nullptr, &job_signals);
   const SignalGuard guard;
   const Uninterrupted no_handler_of_the_job;
   try {
-    s = begin_recording(rank, job_signals);
+    r = begin_recording(rank, job_signals);
   } catch (const std::exception& e) {
     log::line(LogLevel::kError, "nothing is recorded: %s", e.what());
     recorder::set_mode(0, ~0u);
   }
-  if (s == nullptr) {
+  if (r == nullptr) {
     phase.store(Phase::kInert);
     ending_signals::end();
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
     // disarm() must precede the first step, whose window it would end.
-    if (window_is_near(*s, -1, 0)) device::disarm(0, device::NextWindow::kNear);
-    the_state.store(s, std::memory_order_release);
+    if (r->steps.is_window_near(-1, 0)) device::disarm(0, device::NextWindow::kNear);
+    the_recording.store(r, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
-    prepare_detail(*s);
-    recorder::set_mode(mode_bits(s->spec) | s->rule.load()->mode_bits(), 0);
-    if (s->finder != nullptr) {
-      s->finder->begin();
-    } else if (s->rule.load()->at_end) {
-      begin_first_step(*s, began != 0 ? began : ticks());
-      arm_for_step(*s);
-    }
-    if (s->spec.steps.source == StepSource::kNone) {
-      const Ticks begin = began != 0 ? began : ticks();
-      open_window(*s, begin, spool::kNoMark);
-      if (s->current.load() != nullptr) {
-        s->steps_want.store(true);
-        recorder::set_mode(recorder::kArmed, 0);
-        arm_others(*s, begin);
-      }
+    r->phases.prepare_detail();
+    recorder::set_mode(mode_bits(r->plan.spec) | r->steps.rule().mode_bits(), 0);
+    if (r->finder != nullptr) {
+      r->finder->begin();
+    } else {
+      r->steps.begin(began);
     }
   }
   errno = saved_errno;
@@ -188,19 +169,17 @@ void finish(End how) {
   if (owner.load() != getpid()) return;  // a vforked child shares this memory
   const Phase now = phase.load();
   if (now != Phase::kRecording && now != Phase::kFinishing) return;
-  State& s = *the_state.load();
+  Recording& r = *the_recording.load();
   const int saved_errno = errno;
   // Without the library the process would have ended before another thread cancels this one. A failed exec*() goes on.
   int cancel_state = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-  if (how == End::kNormal || is_collector(s)) {
-    end_here(s, how);
+  if (how == End::kNormal || r.life.is_collector()) {
+    end_here(r, how);
   } else {
-    s.how_asked.store(how);
-    s.end_asked.store(true);
-    s.progress.notify_all();
+    r.life.ask_to_end(how);
   }
-  if (!is_collector(s)) await_end(s, how);
+  if (!r.life.is_collector()) await_end(r, how);
   errno = saved_errno;
   if (how == End::kReplaced) pthread_setcancelstate(cancel_state, nullptr);
 }
@@ -255,12 +234,12 @@ void report_nothing_used() {
 }
 
 bool ends_with_this_process() {
-  const State* const s = live();
-  return s != nullptr && s->spec.output.exit_seconds > 0 && owner.load() == getpid();
+  const Recording* const r = live();
+  return r != nullptr && r->plan.spec.output.exit_seconds > 0 && owner.load() == getpid();
 }
 
 void flush() {
-  if (State* const s = live()) s->wake.notify_all();
+  if (Recording* const r = live()) r->queue.wake.notify_all();
 }
 
 std::vector<std::string> step_ranges() {
@@ -275,43 +254,32 @@ std::vector<std::string> step_ranges() {
 }
 
 void call_when_arming(void (*function)(bool armed)) {
-  State* const s = live();
-  if (s == nullptr) return;
-  for (auto& slot : s->when_arming) {
-    void (*present)(bool) = nullptr;
-    if (slot.compare_exchange_strong(present, function) || present == function) return;
-  }
+  if (Recording* const r = live()) r->recording_switch.call_when_arming(function);
 }
 
 bool only_searches() {
-  const State* const s = live();
-  return s != nullptr && only_searches(*s);
+  const Recording* const r = live();
+  return r != nullptr && r->steps.only_searches();
 }
 
 void measure_cost_with(Layer layer, double (*measure)()) {
-  if (State* const s = live()) s->costs.measure_with(layer, measure);
+  if (Recording* const r = live()) r->costs.measure_with(layer, measure);
 }
 
 void call_every_tick(void (*function)()) {
-  State* const s = live();
-  if (s == nullptr) return;
-  for (auto& slot : s->every_tick) {
-    void (*present)() = nullptr;
-    if (slot.compare_exchange_strong(present, function) || present == function) return;
-  }
+  if (Recording* const r = live()) r->tick_functions.add(function);
 }
 
 bool may_show_inputs() {
-  const State* const s = live();
-  if (s == nullptr) return false;
+  const Recording* const r = live();
+  if (r == nullptr) return false;
   const auto shows = [](const Detail& detail) { return detail.record_shapes || detail.with_flops; };
-  return shows(s->spec) || std::any_of(s->phase_windows.begin(), s->phase_windows.end(),
-                                       [&](const auto& phase) { return phase != nullptr && shows(phase->detail()); });
+  return shows(r->plan.spec) || r->phases.any_detail(shows);
 }
 
 const Spec* spec() {
-  const State* const s = live();
-  return s != nullptr ? &s->spec : nullptr;
+  const Recording* const r = live();
+  return r != nullptr ? &r->plan.spec : nullptr;
 }
 
 }  // namespace profshim::session

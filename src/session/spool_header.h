@@ -1,18 +1,14 @@
-// Call these functions, except source_text(), before start_threads().
+// Call these functions before the threads of the recording start.
 #pragma once
 
 #include <string>
 
-#include "state.h"
+#include "plan.h"
 
 namespace profshim::session {
 
-void add_spec_metadata(const State& state);
-/// Also interns texts for the end of the recording, when interning no longer works.
-void fill_header(State& state);
-/// A restarted process continues the earlier process's list of windows.
-void fill_manifest(State& state);
-
-std::string source_text(const State& state);
+void add_spec_metadata(const Plan& plan);
+/// `step_source`: Steps::source_text().
+void fill_header(const Plan& plan, const std::string& step_source);
 
 }  // namespace profshim::session

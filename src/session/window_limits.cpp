@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "profshim/device.h"
-#include "session/steps/find/step_finder.h"
-#include "session/steps/window_control.h"
 
 namespace profshim::session {
 
 void WindowLimits::check_window() {
-  if (device::take_overflow() && closes()) close_windows(ticks(), s_.limit_device);
-  const spool::Window* const window = s_.current.load();
+  if (device::take_overflow() && closes()) close_windows(ticks(), r_.limits.device);
+  const spool::Window* const window = r_.steps.windows().current();
   if (window == nullptr) {
     window_ = nullptr;
     return;
@@ -18,33 +16,26 @@ void WindowLimits::check_window() {
   if (window != window_) {
     window_ = window;
     opened_ns_ = monotonic_ns();
-    s_.trace_size.begin(recorder::events_committed());
+    r_.trace_size.begin(recorder::events_committed());
   }
   const double seconds = static_cast<double>(monotonic_ns() - opened_ns_) / 1e9;
-  if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
-  if (s_.trace_size.reached(recorder::events_committed())) close_by_limit(s_, ticks(), s_.limit_size);
-  if (s_.trace_size.wants_measure() || s_.costs.has_more()) s_.wake.notify_all();
+  if (seconds > r_.plan.spec.limits.window_seconds) r_.steps.windows().close_by_limit(ticks(), r_.limits.time);
+  if (r_.trace_size.reached(recorder::events_committed())) r_.steps.windows().close_by_limit(ticks(), r_.limits.size);
+  if (r_.trace_size.wants_measure() || r_.costs.has_more()) r_.queue.wake.notify_all();
 }
 
 void WindowLimits::close_windows(Ticks end, StringId limit) {
-  close_by_limit(s_, end, limit);
-  for (const auto& phase : s_.phase_windows) {
-    if (phase != nullptr && phase->is_open()) phase->close_by_limit(end, limit);
-  }
-}
-
-bool WindowLimits::has_open_phase() const {
-  return std::any_of(s_.phase_windows.begin(), s_.phase_windows.end(),
-                     [](const auto& phase) { return phase != nullptr && phase->is_open(); });
+  r_.steps.windows().close_by_limit(end, limit);
+  r_.phases.close_by_limit(end, limit);
 }
 
 void WindowLimits::check_pool(const recorder::PoolState& pool, bool may_free) {
   const Ticks dropped_at = recorder::take_first_drop();
-  if (s_.kept_from.load() != 0 && s_.current.load() == nullptr) {
-    if (dropped_at != 0 || pool.pressed_by || pool.refused_by) s_.finder->lose_events();
-    if (!has_open_phase()) return;
+  if (r_.steps.search().kept_from.load() != 0 && r_.steps.windows().current() == nullptr) {
+    if (dropped_at != 0 || pool.pressed_by || pool.refused_by) r_.finder->lose_events();
+    if (!r_.phases.any_open()) return;
   }
-  if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
+  if (r_.plan.spec.limits.on_limit == OnLimit::kDropOld) {
     // Until a closed window is written, its events stay, and the newest events are lost.
     if (!may_free || window_waits()) return;
     const std::uint32_t chunks = recorder::chunks_in_pool();
@@ -53,10 +44,10 @@ void WindowLimits::check_pool(const recorder::PoolState& pool, bool may_free) {
     return;
   }
   if (!closes()) return;
-  if (pool.pressed_by) close_windows(ticks(), s_.limit_reason(*pool.pressed_by));
+  if (pool.pressed_by) close_windows(ticks(), r_.limits.of(*pool.pressed_by));
   if (dropped_at == 0) return;
-  if (pool.refused_by) close_windows(dropped_at, s_.limit_reason(*pool.refused_by));
-  if (pool.unused == 0) close_windows(dropped_at, s_.limit_reason(s_.pool_bound));
+  if (pool.refused_by) close_windows(dropped_at, r_.limits.of(*pool.refused_by));
+  if (pool.unused == 0) close_windows(dropped_at, r_.limits.of(r_.place.bound));
 }
 
 }  // namespace profshim::session

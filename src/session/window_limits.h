@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "state.h"
+#include "recording.h"
 
 namespace profshim::session {
 
 class WindowLimits {
  public:
-  explicit WindowLimits(State& state) : s_(state) {}
+  explicit WindowLimits(Recording& recording) : r_(recording) {}
 
   /// Enforces limits.window_seconds, limits.trace_size and the limit of CUPTI's buffers.
   void check_window();
@@ -19,10 +19,9 @@ class WindowLimits {
  private:
   /// Closes the windows of the steps and of all phases.
   void close_windows(Ticks end, StringId limit);
-  bool has_open_phase() const;
-  bool closes() const { return s_.spec.limits.on_limit == OnLimit::kCloseWindow; }
+  bool closes() const { return r_.plan.spec.limits.on_limit == OnLimit::kCloseWindow; }
 
-  State& s_;
+  Recording& r_;
   const spool::Window* window_ = nullptr;
   std::int64_t opened_ns_ = 0;
 };

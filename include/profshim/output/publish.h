@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "profshim/base/atomic_file.h"
+#include "profshim/event_costs.h"
 #include "profshim/output/manifest.h"
 #include "profshim/spec.h"
 #include "profshim/window_trace.h"
@@ -15,12 +16,6 @@ AtomicFile::Existing existing(const Spec& spec);
 
 /// True if `folder` has `wanted` bytes free (limits.disk_free), or if that is unknown. May block on the file system.
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes);
-
-/// Nanoseconds that an event costs the job; < 0 = unknown.
-struct EventCosts {
-  double of_layer[static_cast<std::size_t>(Layer::kCount)];
-  double memory;  // of a kTorchMemory event
-};
 
 /// A window's entry in summary-rank{rank}.json.
 struct SummaryEntry {
@@ -37,7 +32,7 @@ struct PublishOptions {
   bool recovered = false;
   const EventCosts* costs = nullptr;
   double stall_us = -1;
-  std::optional<kineto::CpuUse> cpu;
+  std::optional<CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
   /// Called with the trace's inode just before the file gets its final name; then with 0 if the renaming failed.

@@ -10,7 +10,7 @@
 
 namespace profshim {
 
-/// See kineto::CpuUse (profshim/window_trace.h).
+/// See CpuUse (profshim/cpu_use.h).
 struct RecordedCpu {
   double measured_us = 0, waited_us = 0, process_us = 0, machine_us = 0, stolen_us = 0, cpus = 0;
 };

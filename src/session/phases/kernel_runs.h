@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "phases.h"
+#include "phase_rule.h"
 #include "profshim/event.h"
 #include "session/steps/kernel_names.h"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "session/state.h"
-
 namespace profshim::session {
 namespace {
 
@@ -44,7 +42,7 @@ PhaseCounters::ThreadCounters* PhaseCounters::find(std::int32_t tid, bool claim)
 }
 
 bool PhaseCounters::uses_those_of_steps(const ThreadCounters& of) const {
-  return s_.step_thread.load(std::memory_order_relaxed) == of.tid.load(std::memory_order_relaxed) && s_.perf.is_open();
+  return steps_.is_step_thread(of.tid.load(std::memory_order_relaxed)) && steps_.counters().is_open();
 }
 
 void PhaseCounters::close(ThreadCounters& of) {
@@ -56,18 +54,18 @@ void PhaseCounters::push(ThreadCounters& of, std::uint64_t phases, Ticks at) {
   const bool of_steps = uses_those_of_steps(of);
   if (of_steps && of.depth == 0) of.perf.close();
   if (!of_steps && !of.perf.is_open()) {
-    for (const std::string& loss : of.perf.open(s_.spec.counters.perf)) recorder::missing("counters", loss);
+    for (const std::string& loss : of.perf.open(plan_.spec.counters.perf)) recorder::missing("counters", loss);
   }
   // The outermost ranges may have ended on other threads.
   if (of.depth == kNested) std::move(of.open.begin() + 1, of.open.end(), of.open.begin());
   of.depth = std::min(of.depth + 1, kNested);
-  of.open[of.depth - 1] = {phases, at, of_steps, (of_steps ? s_.perf : of.perf).read()};
+  of.open[of.depth - 1] = {phases, at, of_steps, (of_steps ? steps_.counters() : of.perf).read()};
 }
 
 void PhaseCounters::pop(ThreadCounters& of, spool::Thread& thread, Ticks at) {
   const Range& range = of.open[--of.depth];
   if (!is_recording() || (range.of_steps && !uses_those_of_steps(of))) return;
-  const PerfReading counted = (range.of_steps ? s_.perf : of.perf).read().since(range.reading);
+  const PerfReading counted = (range.of_steps ? steps_.counters() : of.perf).read().since(range.reading);
   for (std::size_t n = 0; n < kPerfCounters; ++n) {
     if (counted.knows(n)) add_event(thread, range.phases, range.begin, at, counted, n);
   }

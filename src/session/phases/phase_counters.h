@@ -7,16 +7,15 @@
 
 #include "profshim/perf_counters.h"
 #include "profshim/recorder.h"
+#include "session/steps/steps.h"
 
 namespace profshim::session {
-
-struct State;
 
 /// Readings of a range become events kPhaseCounter behind the range's own event. A range that ends on another thread
 /// than it began on has none.
 class PhaseCounters {
  public:
-  explicit PhaseCounters(const State& state) : s_(state) {}
+  PhaseCounters(const Plan& plan, const Steps& steps) : plan_(plan), steps_(steps) {}
 
   /// Call on the thread of the range. `phases`: see phases_of().
   void begin(std::uint64_t phases, Ticks at);
@@ -49,7 +48,8 @@ class PhaseCounters {
   void push(ThreadCounters& of, std::uint64_t phases, Ticks at);
   void pop(ThreadCounters& of, spool::Thread& thread, Ticks at);
 
-  const State& s_;
+  const Plan& plan_;
+  const Steps& steps_;
   std::array<ThreadCounters, kThreads> threads_;
 };
 

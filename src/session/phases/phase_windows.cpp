@@ -3,9 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "detail.h"
-#include "session/state.h"
-#include "session/steps/window_control.h"
+#include "phases.h"
+#include "profshim/recorder_control.h"
 
 namespace profshim::session {
 namespace {
@@ -33,14 +32,14 @@ bool is_recorded(Action action) { return action == Action::kRecord || action == 
 
 }  // namespace
 
-PhaseWindows::PhaseWindows(State& state, std::size_t index)
-    : s_(state),
-      spec_(state.spec.phases[index]),
+PhaseWindows::PhaseWindows(const PhaseParts& parts, Phases& phases, std::size_t index)
+    : parts_(parts),
+      phases_(phases),
+      spec_(parts.plan.spec.phases[index]),
       id_(static_cast<std::uint32_t>(index + 1)),
-      schedule_(schedule_of(state.spec, spec_)),
-      detail_(detail_of(state.spec, spec_)),
-      window_seconds_(spec_.limits.window_seconds.value_or(state.spec.limits.window_seconds)),
-      limit_phase_(recorder::intern("phase.max_seconds")) {}
+      schedule_(schedule_of(parts.plan.spec, spec_)),
+      detail_(detail_of(parts.plan.spec, spec_)),
+      window_seconds_(spec_.limits.window_seconds.value_or(parts.plan.spec.limits.window_seconds)) {}
 
 void PhaseWindows::range_begins(Ticks at) {
   const spool::Thread* const block = recorder::this_thread();
@@ -109,20 +108,20 @@ void PhaseWindows::unit_begins(Ticks at, std::int64_t unit) {
 }
 
 void PhaseWindows::open(Ticks at, std::int64_t unit) {
-  if (s_.disk_is_full.load(std::memory_order_relaxed)) {
+  if (parts_.queue.disk_is_full.load(std::memory_order_relaxed)) {
     recorder::lose_window(LostWindow::kDiskFull);
     return;
   }
   if (spec_.limits.total_traces && opened() >= static_cast<std::uint64_t>(*spec_.limits.total_traces)) return;
-  if (has_all_traces(s_)) return s_.recording_over.store(true);
+  if (parts_.recording.has_all_traces()) return parts_.queue.all_opened.store(true);
   recorder::WindowOfPhase of;
   of.phase = id_;
   of.occurrence = static_cast<std::uint32_t>(occurrences_.load() - 1);
-  of.step = s_.steps.any.load() ? s_.steps.last_number.load() : kNoStepNumber;
+  of.step = parts_.steps.seen().any.load() ? parts_.steps.seen().last_number.load() : kNoStepNumber;
   of.first_tick = spec_.ticks ? static_cast<std::uint64_t>(unit) : 0;
   spool::Window* const window = recorder::open_window(at, spool::kNoMark, of);
   if (window == nullptr) return;
-  s_.windows_opened.fetch_add(1, std::memory_order_relaxed);
+  parts_.queue.opened.fetch_add(1, std::memory_order_relaxed);
   opened_.fetch_add(1, std::memory_order_relaxed);
   opened_ns_.store(monotonic_ns());
   committed_before_.store(recorder::events_committed());
@@ -134,20 +133,19 @@ void PhaseWindows::close(Ticks at, spool::WindowEnd why, StringId limit, bool co
   if (window == nullptr) return;
   window->complete = complete ? 1 : 0;
   recorder::close_window(*window, at, window->end_mark, why, limit);
-  if (why == spool::WindowEnd::kExit && !complete && !s_.spec.save_on_exit)
+  if (why == spool::WindowEnd::kExit && !complete && !parts_.plan.spec.save_on_exit)
     window->state.store(spool::WindowState::kDropped, std::memory_order_release);
 }
 
 void PhaseWindows::want(bool recording, Ticks at, bool is_near) {
   const bool before = wants_.exchange(recording);
-  if (before != recording) update_detail(s_);
+  if (before != recording) phases_.update_detail();
   if (recording) {
-    if (!before) s_.phases_wanting.fetch_add(1);
-    recorder::set_mode(recorder::kArmed, 0);
-    arm_others(s_, is_open() ? at : 0);
+    if (!before) parts_.recording.want_for_phase(true);
+    parts_.recording.arm(is_open() ? at : 0);
   } else if (before) {
-    s_.phases_wanting.fetch_sub(1);
-    disarm(s_, at, is_near, is_near);
+    parts_.recording.want_for_phase(false);
+    parts_.recording.disarm(at, is_near, is_near);
   }
 }
 
@@ -167,12 +165,12 @@ void PhaseWindows::check() {
   const auto seconds_since = [now_ns](std::int64_t then) { return static_cast<double>(now_ns - then) / 1e9; };
   if (spec_.max_seconds > 0 && seconds_since(began_ns) > spec_.max_seconds) {
     is_cut_.store(true);
-    return close_by_limit(ticks(), limit_phase_);
+    return close_by_limit(ticks(), parts_.limits.phase);
   }
   if (!is_open()) return;
-  if (seconds_since(opened_ns_.load()) > window_seconds_) close_by_limit(ticks(), s_.limit_time);
+  if (seconds_since(opened_ns_.load()) > window_seconds_) close_by_limit(ticks(), parts_.limits.time);
   const auto events = static_cast<double>(recorder::events_committed() - committed_before_.load());
-  if (s_.trace_size.is_beyond(events)) close_by_limit(ticks(), s_.limit_size);
+  if (parts_.trace_size.is_beyond(events)) close_by_limit(ticks(), parts_.limits.size);
 }
 
 void PhaseWindows::close_by_limit(Ticks end, StringId limit) {

@@ -9,15 +9,27 @@
 
 #include "profshim/recorder.h"
 #include "profshim/spec.h"
+#include "profshim/trace_size.h"
+#include "session/steps/steps.h"
 
 namespace profshim::session {
 
-struct State;
+class Phases;
+
+/// The parts of the recording that phases use.
+struct PhaseParts {
+  const Plan& plan;
+  WindowQueue& queue;
+  RecordingSwitch& recording;
+  const LimitNames& limits;
+  TraceSize& trace_size;
+  const Steps& steps;
+};
 
 class PhaseWindows {
  public:
   /// `index`: place of the phase in the spec.
-  PhaseWindows(State& state, std::size_t index);
+  PhaseWindows(const PhaseParts& parts, Phases& phases, std::size_t index);
 
   /// Call on the job's threads for ranges of the phase and its ticks.
   void range_begins(Ticks at);
@@ -55,13 +67,13 @@ class PhaseWindows {
   void want(bool recording, Ticks at, bool is_near = false);
   bool has_owner_ended() const;
 
-  State& s_;
+  const PhaseParts parts_;
+  Phases& phases_;
   const PhaseSpec& spec_;
   const std::uint32_t id_;
   const Schedule schedule_;
   const Detail detail_;
   const double window_seconds_;
-  const StringId limit_phase_;
 
   std::atomic<std::int32_t> owner_{0};  // tid; 0 = the phase is not in progress
   std::atomic<const spool::Thread*> owner_block_{nullptr};

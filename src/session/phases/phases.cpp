@@ -2,124 +2,139 @@
 
 #include <algorithm>
 
-#include "detail.h"
 #include "profshim/base/glob.h"
-#include "profshim/phase_ranges.h"
-#include "session/state.h"
+#include "profshim/base/threads/uninterrupted.h"
+#include "profshim/recorder_control.h"
 
 namespace profshim::session {
-namespace {
 
-PhaseRule rule_of(const PhaseSpec::Ranges& ranges, std::uint64_t bit) {
-  return {ranges.source, ranges.pattern, std::string(glob_literal_prefix(ranges.pattern)), bit};
-}
-
-void thread_begins(const char* name) {
-  const std::uint64_t phases = phases_of(name, PhaseSource::kThread);
-  if (phases != 0) phase_ranges::begin_life(phases, recorder::intern(name));
-}
-
-void thread_ends(spool::Thread& thread, Ticks at) {
-  if (State* const s = live()) s->phase_counters->thread_ends(thread, at);
-}
-
-/// Adds the time since `entered` to the time that the job lost.
-void note_stall(State& s, Ticks entered) { s.stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed); }
-
-}  // namespace
-
-std::vector<PhaseRule> phase_rules(const Spec& spec, const Rank& rank) {
-  std::vector<PhaseRule> rules;
-  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
-    const PhaseSpec& phase = spec.phases[i];
-    if (!is_selected(spec, phase, rank)) continue;
-    rules.push_back(rule_of(phase.ranges_of, std::uint64_t{1} << i));
-    if (phase.ticks) rules.push_back(rule_of(*phase.ticks, std::uint64_t{1} << (kMostPhases + i)));
-  }
-  return rules;
-}
-
-void define_phases(State& s) {
-  s.phase_rules = phase_rules(s.spec, s.rank);
-  for (const PhaseRule& rule : s.phase_rules) {
+void Phases::define() {
+  const Spec& spec = parts_.plan.spec;
+  rules_ = phase_rules(spec, parts_.plan.rank);
+  for (const PhaseRule& rule : rules_) {
     if (rule.api == PhaseSource::kNvtx || rule.api == PhaseSource::kTorch) allow_marker_prefix(rule.prefix);
   }
-  s.kernel_runs = std::make_unique<KernelRuns>(s.phase_rules);
-  if (!s.phase_rules.empty() && !s.spec.counters.perf.empty()) {
-    s.phase_counters = std::make_unique<PhaseCounters>(s);
-    recorder::watch_thread_ends(thread_ends);
+  kernel_runs_ = std::make_unique<KernelRuns>(rules_);
+  if (!rules_.empty() && !spec.counters.perf.empty()) {
+    counters_ = std::make_unique<PhaseCounters>(parts_.plan, parts_.steps);
   }
-  const auto is_of_threads = [](const PhaseRule& rule) { return rule.api == PhaseSource::kThread; };
-  if (std::any_of(s.phase_rules.begin(), s.phase_rules.end(), is_of_threads)) recorder::watch_threads(thread_begins);
-  const std::int64_t python = s.spec.python_calls ? std::int64_t{spool::kPythonCalls} : 0;
-  recorder::define(spool::DefinitionKind::kDetail, 0, 0, 0, {bits_of(s.spec) | python});
-  for (std::size_t i = 0; i < s.spec.phases.size(); ++i) {
-    const PhaseSpec& phase = s.spec.phases[i];
-    if (!is_selected(s.spec, phase, s.rank)) continue;
+  const std::int64_t python = spec.python_calls ? std::int64_t{spool::kPythonCalls} : 0;
+  recorder::define(spool::DefinitionKind::kDetail, 0, 0, 0, {bits_of(spec) | python});
+  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
+    const PhaseSpec& phase = spec.phases[i];
+    if (!is_selected(spec, phase, parts_.plan.rank)) continue;
     recorder::define(
         spool::DefinitionKind::kPhase, static_cast<std::uint32_t>(i + 1), recorder::intern(phase.name),
         recorder::intern(phase.ranges_of.pattern),
         {static_cast<std::int64_t>(phase.ranges_of.source), static_cast<std::int64_t>(phase.max_seconds * 1e9)});
     if (!phase.has_windows) continue;
     recorder::define(spool::DefinitionKind::kDetail, static_cast<std::uint32_t>(i + 1), 0, 0,
-                     {bits_of(detail_of(s.spec, phase)) | python});
-    s.phase_windows.resize(i + 1);
-    s.phase_windows[i] = std::make_unique<PhaseWindows>(s, i);
+                     {bits_of(detail_of(spec, phase)) | python});
+    windows_.resize(i + 1);
+    windows_[i] = std::make_unique<PhaseWindows>(parts_, *this, i);
   }
 }
 
-std::uint64_t phases_of(std::string_view text, PhaseSource api) {
-  const State* const s = live();
+void Phases::prepare_detail() {
+  Detail all = parts_.plan.spec;
+  for (const auto& phase : windows_) {
+    if (phase != nullptr) add(all, phase->detail());
+  }
+  detail_.prepare(all);
+  update_detail();
+}
+
+void Phases::update_detail() {
+  const Uninterrupted no_handler_of_the_job;
+  const std::lock_guard lock(detail_mutex_);
+  Detail now = parts_.plan.spec;
+  for (const auto& phase : windows_) {
+    if (phase != nullptr && phase->wants()) add(now, phase->detail());
+  }
+  detail_.choose(now);
+}
+
+std::uint64_t Phases::phases_of(std::string_view text, PhaseSource api) const {
   std::uint64_t phases = 0;
-  if (s == nullptr) return phases;
-  for (const PhaseRule& rule : s->phase_rules) {
+  for (const PhaseRule& rule : rules_) {
     if (rule.api == api && text.starts_with(rule.prefix) && glob_match(rule.pattern, text)) phases |= rule.bit;
   }
   return phases;
 }
 
-std::vector<PhasePattern> phase_patterns(PhaseSource source) {
-  std::vector<PhasePattern> patterns;
-  if (const State* const s = live()) {
-    for (const PhaseRule& rule : s->phase_rules) {
-      if (rule.api == source) patterns.push_back({rule.pattern, rule.bit});
-    }
-  }
-  return patterns;
+void Phases::note_stall(Ticks entered) {
+  parts_.queue.stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 
-void phases_begin(std::uint64_t phases, Ticks at) {
-  State* const s = live();
-  if (s == nullptr || (s->phase_windows.empty() && s->phase_counters == nullptr)) return;
+void Phases::begin(std::uint64_t phases, Ticks at) {
+  if (!has_work()) return;
   const Ticks entered = ticks();
-  for (std::size_t i = 0; i < s->phase_windows.size(); ++i) {
-    if (s->phase_windows[i] == nullptr) continue;
-    if ((phases >> i & 1) != 0) s->phase_windows[i]->range_begins(at);
-    if ((phases >> (kMostPhases + i) & 1) != 0) s->phase_windows[i]->tick_begins(at);
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    if (windows_[i] == nullptr) continue;
+    if ((phases >> i & 1) != 0) windows_[i]->range_begins(at);
+    if ((phases >> (kMostPhases + i) & 1) != 0) windows_[i]->tick_begins(at);
   }
-  if (s->phase_counters != nullptr) s->phase_counters->begin(phases, at);
-  note_stall(*s, entered);
+  resume(phases, at);
+  note_stall(entered);
 }
 
-void phases_end(std::uint64_t phases, Ticks at) {
-  State* const s = live();
-  if (s == nullptr || (s->phase_windows.empty() && s->phase_counters == nullptr)) return;
+void Phases::end(std::uint64_t phases, Ticks at) {
+  if (!has_work()) return;
   const Ticks entered = ticks();
-  if (s->phase_counters != nullptr) s->phase_counters->end(phases, at);
-  for (std::size_t i = s->phase_windows.size(); i-- > 0;) {
-    if (s->phase_windows[i] != nullptr && (phases >> i & 1) != 0) s->phase_windows[i]->range_ends(at);
+  pause(phases, at);
+  for (std::size_t i = windows_.size(); i-- > 0;) {
+    if (windows_[i] != nullptr && (phases >> i & 1) != 0) windows_[i]->range_ends(at);
   }
-  note_stall(*s, entered);
+  note_stall(entered);
 }
 
-void phases_pause(std::uint64_t phases, Ticks at) {
-  State* const s = live();
-  if (s != nullptr && s->phase_counters != nullptr) s->phase_counters->end(phases, at);
+void Phases::pause(std::uint64_t phases, Ticks at) {
+  if (counters_ != nullptr) counters_->end(phases, at);
 }
 
-void phases_resume(std::uint64_t phases, Ticks at) {
-  State* const s = live();
-  if (s != nullptr && s->phase_counters != nullptr) s->phase_counters->begin(phases, at);
+void Phases::resume(std::uint64_t phases, Ticks at) {
+  if (counters_ != nullptr) counters_->begin(phases, at);
+}
+
+void Phases::kernel_launched(const char* name, Ticks at) { kernel_runs_->launched(name, at); }
+
+void Phases::thread_ends(spool::Thread& thread, Ticks at) { counters_->thread_ends(thread, at); }
+
+bool Phases::any_open() const {
+  return std::any_of(windows_.begin(), windows_.end(),
+                     [](const auto& phase) { return phase != nullptr && phase->is_open(); });
+}
+
+bool Phases::are_over() const {
+  return std::all_of(windows_.begin(), windows_.end(),
+                     [](const auto& phase) { return phase == nullptr || phase->is_over(); });
+}
+
+void Phases::check() {
+  for (const auto& phase : windows_) {
+    if (phase != nullptr) phase->check();
+  }
+}
+
+void Phases::close_by_limit(Ticks end, StringId limit) {
+  for (const auto& phase : windows_) {
+    if (phase != nullptr && phase->is_open()) phase->close_by_limit(end, limit);
+  }
+}
+
+void Phases::close_at_exit(Ticks now) {
+  for (const auto& phase : windows_) {
+    if (phase != nullptr) phase->close_at_exit(now);
+  }
+}
+
+std::vector<std::string> Phases::why_no_window() const {
+  std::vector<std::string> sentences;
+  for (const auto& phase : windows_) {
+    std::string why = phase != nullptr ? phase->why_no_window() : "";
+    if (!why.empty()) sentences.push_back(std::move(why));
+  }
+  return sentences;
 }
 
 }  // namespace profshim::session

@@ -1,7 +1,6 @@
 #include <cstring>
 
 #include "profshim/base/glob.h"
-#include "session/state.h"
 #include "steps.h"
 
 namespace profshim::session {
@@ -36,14 +35,6 @@ bool matches(const StepPattern& pattern, std::string_view text) {
          glob_match(pattern.pattern, text);
 }
 
-/// False if a known range comes when the search has found other steps.
-bool may_make_steps(const State& s, const StepRule& rule) {
-  if (rule.is_found()) return true;
-  if (const Search search = s.search.load(); search == Search::kChanging || search == Search::kFound) return false;
-  if (s.finder != nullptr) recorder::header().step_confidence = recorder::intern_literal("high");
-  return true;
-}
-
 }  // namespace
 
 const StepPattern* matched_pattern(const StepRule& rule, std::string_view text, MarkerKind kind) {
@@ -66,69 +57,35 @@ std::optional<std::int64_t> number_of(const StepRule& rule, const StepPattern& p
   return rule.is_numbered ? number_in(text, pattern.prefix) : std::nullopt;
 }
 
-void set_rule(State& s, const StepRule* rule) {
+void Steps::set_rule(const StepRule* rule) {
   recorder::header().markers_end_steps = rule->at_end ? 1 : 0;
-  s.rule.store(rule, std::memory_order_release);
-  allow_marker_first_bytes(*rule, s.spec.steps.epoch);
+  rule_.store(rule, std::memory_order_release);
+  allow_marker_first_bytes(*rule, plan_.spec.steps.epoch);
   generation.fetch_add(1, std::memory_order_release);
 }
 
 std::uint32_t marker_generation() { return generation.load(std::memory_order_acquire); }
 
-void epoch_boundary(std::string_view text) {
-  State* const s = live();
-  if (s != nullptr && on_step_thread(*s)) s->counter.on_epoch(number_in(text, s->epoch_prefix));
-}
-
-bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number) {
-  State* const s = live();
-  if (s == nullptr) return false;
-  const StepRule& rule = *s->rule.load(std::memory_order_acquire);
-  const StepPattern* const pattern = matched_pattern(rule, text, MarkerKind::kNvtx);
-  if (pattern == nullptr || !may_make_steps(*s, rule)) return false;
-  number = number_of(rule, *pattern, text);
+bool Steps::may_make_steps(const StepRule& rule) const {
+  if (rule.is_found()) return true;
+  const Search search = search_.state.load();
+  if (search == Search::kChanging || search == Search::kFound) return false;
+  if (must_be_found(plan_.spec) && plan_.records_steps)
+    recorder::header().step_confidence = recorder::intern_literal("high");
   return true;
 }
 
-void torch_range_begins(const char* name, Ticks at) {
-  State* const s = live();
-  if (s == nullptr) return;
-  if (is_epoch_marker(name)) epoch_boundary(name);
-  const StepRule& rule = *s->rule.load(std::memory_order_acquire);
-  const StepPattern* const pattern = matched_pattern(rule, name, MarkerKind::kTorch);
-  if (pattern == nullptr || !may_make_steps(*s, rule) || rule.at_end) return;
-  step_boundary(at, number_of(rule, *pattern, name), recorder::intern(name));
+void Steps::epoch_boundary(std::string_view text) {
+  if (on_step_thread()) counter_.on_epoch(number_in(text, epoch_prefix_));
 }
 
-void torch_range_ended(const char* name, Ticks at) {
-  State* const s = live();
-  if (s == nullptr) return;
-  const StepRule& rule = *s->rule.load(std::memory_order_acquire);
-  const StepPattern* const pattern = matched_pattern(rule, name, MarkerKind::kTorch);
-  if (pattern == nullptr) return;
-  if (!rule.at_end) return step_marker_ended(at);
-  step_boundary(at, number_of(rule, *pattern, name), recorder::intern(name));
-}
-
-bool is_epoch_marker(std::string_view text) {
-  State* const s = live();
-  return s != nullptr && !s->spec.steps.epoch.empty() && glob_match(s->spec.steps.epoch, text);
-}
-
-void operator_begins(const char* name, Ticks at) {
-  State* const s = live();
-  if (s == nullptr || !glob_match(s->rule.load(std::memory_order_acquire)->pattern, name)) return;
-  step_boundary(at, std::nullopt, recorder::intern(name));
-}
-
-bool is_step_hook(HookId hook) {
-  State* const s = live();
-  return s != nullptr && s->rule.load(std::memory_order_acquire)->hooks[static_cast<std::size_t>(hook)];
-}
-
-bool steps_end_with_marker() {
-  State* const s = live();
-  return s != nullptr && s->rule.load(std::memory_order_acquire)->at_end;
+void Steps::use_found(const StepRule* rule, std::int32_t tid) {
+  thread_.store(tid);
+  recorder::header().step_tid = tid;
+  recorder::header().step_source = recorder::intern(rule->text());
+  recorder::header().step_confidence = recorder::intern(rule->confidence);
+  set_rule(rule);
+  recorder::set_mode(rule->mode_bits(), 0);
 }
 
 }  // namespace profshim::session

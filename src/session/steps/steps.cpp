@@ -4,14 +4,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session/steps/find/step_finder.h"
-#include "window_control.h"
+#include <exception>
+
+#include "earlier_markers.h"
+#include "profshim/base/glob.h"
+#include "profshim/base/threads/uninterrupted.h"
 
 namespace profshim::session {
+namespace {
 
-using recorder::kArmed;
+// Per thread: launches of other threads must not split a series of matches.
+thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
 
-CounterRules State::counter_rules(const Spec& spec) {
+// The job's own step numbers may go back, and an epoch may restart the schedule.
+bool is_schedule_over(const Spec& spec, std::int64_t step) {
+  return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.over(step);
+}
+
+CounterRules counter_rules(const Spec& spec) {
   CounterRules rules;
   rules.every = spec.steps.every;
   rules.min_interval_ns = spec.steps.min_interval_ms * 1'000'000;
@@ -20,57 +30,6 @@ CounterRules State::counter_rules(const Spec& spec) {
   rules.per_epoch = spec.schedule_per_epoch;
   rules.at_end = spec.steps.edge_end;
   return rules;
-}
-
-bool on_step_thread(State& s) {
-  const spool::Thread* const thread = recorder::this_thread();
-  const std::int32_t tid =
-      thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
-  std::int32_t owner = s.step_thread.load(std::memory_order_relaxed);
-  if (owner == tid) return true;
-  if (owner != 0 || !s.step_thread.compare_exchange_strong(owner, tid)) {
-    recorder::header().foreign_boundaries.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  recorder::header().step_tid = tid;
-  return true;
-}
-
-namespace {
-
-// Per thread: launches of other threads must not split a series of matches.
-thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
-
-// The spool's step marks are a ring: marks of unwritten windows must not be overwritten.
-bool room_for_mark(const State& s) {
-  const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
-  return made - s.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;
-}
-
-// The job's own step numbers may go back, and an epoch may restart the schedule.
-bool is_schedule_over(const Spec& spec, std::int64_t step) {
-  return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.over(step);
-}
-
-}  // namespace
-
-namespace {
-
-/// A marker of the rule in force ends the search. If the search has found that rule, its earlier markers count, too.
-/// Returns false if this marker must not count yet.
-bool end_search(State& s, Ticks at) {
-  for (Search search = s.search.load(std::memory_order_acquire); search != Search::kOver;) {
-    if (search == Search::kChanging) return false;
-    if (search == Search::kFound) {
-      take_over(s, at);
-    } else if (s.search.compare_exchange_weak(search, Search::kOver)) {
-      stop_keeping(s);
-    } else {
-      continue;
-    }
-    break;
-  }
-  return true;
 }
 
 /// Returns the CPU time of this thread, or kUnknownCpu. The system call takes 0.2 to 0.8 us, at most 2 % of a step.
@@ -82,146 +41,287 @@ std::int64_t cpu_time(const Boundary& boundary, std::int64_t previous_ns) {
   return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
-void open_counters(State& s, const Boundary& boundary) {
-  if (s.spec.counters.perf.empty() || !boundary.is_now || s.perf.is_open()) return;
-  for (const std::string& loss : s.perf.open(s.spec.counters.perf)) recorder::missing("counters", loss);
-}
-
-PerfReading counters_at(const State& s, const Boundary& boundary) {
-  if (!boundary.is_now || !s.perf.is_open()) return {};
-  const spool::SpoolHeader& h = recorder::header();
-  if (h.marks.load(std::memory_order_relaxed) - s.marks_published.load(std::memory_order_relaxed) >= h.counter_count)
-    recorder::missing("counters", "counters of steps are lost: " + std::to_string(h.counter_count) +
-                                      " recorded steps wait to be written; raise limits.host_memory");
-  return s.perf.read();
-}
-
 }  // namespace
 
-void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
-  State* const s = live();
-  if (s == nullptr || !on_step_thread(*s)) return;
-  const Ticks entered = ticks();
-  if (!end_search(*s, at)) return;
-  const std::int64_t now_ns = monotonic_ns();
-  const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
-  if (!step) return;
-  begin_step(*s, *step, {at, now_ns, marker, true});
-  arm_for_step(*s);
-  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+void StepsSeen::note(const StepCounter::Step& step) {
+  const bool is_first = !any.load(std::memory_order_relaxed);
+  if (is_first) first_number.store(step.number, std::memory_order_relaxed);
+  last_number.store(step.number, std::memory_order_relaxed);
+  if (is_first || step.schedule < first) first.store(step.schedule, std::memory_order_relaxed);
+  if (is_first || step.schedule > last) last.store(step.schedule, std::memory_order_relaxed);
+  any.store(true, std::memory_order_relaxed);
 }
 
-void begin_step(State& s, const StepCounter::Step& step, const Boundary& boundary) {
+Steps::Steps(const Plan& plan, WindowQueue& queue, RecordingSwitch& recording, const LimitNames& limits)
+    : plan_(plan),
+      queue_(queue),
+      recording_(recording),
+      limits_(limits),
+      windows_(plan, queue, recording),
+      automaton_(plan.spec.schedule),
+      counter_(counter_rules(plan.spec)) {}
+
+void Steps::set_up() {
+  set_rule(rule_of(plan_.spec));
+  if (plan_.spec.steps.source == StepSource::kKernel) {
+    kernel_names_ = std::make_unique<KernelNames>(plan_.spec.steps.pattern);
+  }
+  epoch_prefix_ = glob_literal_prefix(plan_.spec.steps.epoch);
+}
+
+void Steps::begin(Ticks began) {
+  const Ticks now = began != 0 ? began : ticks();
+  if (plan_.spec.steps.source == StepSource::kNone) {
+    windows_.open(now, spool::kNoMark, counter_.epoch());
+    if (windows_.current() == nullptr) return;
+    recording_.want_for_steps(true);
+    recording_.arm(now);
+  } else if (rule().at_end) {
+    begin_first_step(now);
+    arm();
+  }
+}
+
+bool Steps::on_step_thread() {
+  const spool::Thread* const thread = recorder::this_thread();
+  const std::int32_t tid =
+      thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
+  std::int32_t owner = thread_.load(std::memory_order_relaxed);
+  if (owner == tid) return true;
+  if (owner != 0 || !thread_.compare_exchange_strong(owner, tid)) {
+    recorder::header().foreign_boundaries.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  recorder::header().step_tid = tid;
+  return true;
+}
+
+// The spool's step marks are a ring: marks of unwritten windows must not be overwritten.
+bool Steps::has_room_for_mark() const {
+  const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
+  return made - queue_.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;
+}
+
+/// A marker of the rule in force ends the search. If the search has found that rule, its earlier markers count, too.
+/// Returns false if this marker must not count yet.
+bool Steps::end_search(Ticks at) {
+  for (Search search = search_.state.load(std::memory_order_acquire); search != Search::kOver;) {
+    if (search == Search::kChanging) return false;
+    if (search == Search::kFound) {
+      take_over(at);
+    } else if (search_.state.compare_exchange_weak(search, Search::kOver)) {
+      search_.stop_keeping(plan_);
+    } else {
+      continue;
+    }
+    break;
+  }
+  return true;
+}
+
+void Steps::open_counters(const Boundary& boundary) {
+  const auto& wanted = plan_.spec.counters.perf;
+  if (wanted.empty() || !boundary.is_now || perf_.is_open()) return;
+  for (const std::string& loss : perf_.open(wanted)) recorder::missing("counters", loss);
+}
+
+PerfReading Steps::counters_at(const Boundary& boundary) const {
+  if (!boundary.is_now || !perf_.is_open()) return {};
+  const spool::SpoolHeader& h = recorder::header();
+  const std::uint64_t waiting =
+      h.marks.load(std::memory_order_relaxed) - queue_.marks_published.load(std::memory_order_relaxed);
+  if (waiting >= h.counter_count)
+    recorder::missing("counters", "counters of steps are lost: " + std::to_string(h.counter_count) +
+                                      " recorded steps wait to be written; raise limits.host_memory");
+  return perf_.read();
+}
+
+void Steps::boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
+  if (!on_step_thread()) return;
+  const Ticks entered = ticks();
+  if (!end_search(at)) return;
+  const std::int64_t now_ns = monotonic_ns();
+  const std::optional<StepCounter::Step> step = counter_.on_marker(now_ns, number);
+  if (!step) return;
+  begin_step(*step, {at, now_ns, marker, true});
+  arm();
+  queue_.stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+}
+
+void Steps::begin_step(const StepCounter::Step& step, const Boundary& boundary) {
   const Ticks at = boundary.at;
   spool::SpoolHeader& header = recorder::header();
   // The stretch behind the last marker that ends a step is no step.
-  const std::int64_t seen = s.rule.load()->at_end ? step.index : step.index + 1;
+  const std::int64_t seen = rule().at_end ? step.index : step.index + 1;
   header.steps_seen.store(static_cast<std::uint64_t>(seen), std::memory_order_relaxed);
   if (header.step_marker == 0) header.step_marker = boundary.marker;
-  s.steps.note(step);
-  if (s.closed_by_limit.exchange(false)) s.automaton.closed_by_limit();
+  seen_.note(step);
+  if (windows_.take_closed_by_limit()) automaton_.closed_by_limit();
 
-  PresentStep& present = s.present_step;
-  const Transition transition = s.automaton.on_step(step.schedule);
+  const Transition transition = automaton_.on_step(step.schedule);
   // Ignores the first step, which may create contexts and compile.
-  present = {.begin = at,
-             .begin_ns = boundary.at_ns,
-             .previous_ns = step.index >= 2 ? boundary.at_ns - present.begin_ns : 0,
-             .schedule = step.schedule,
-             .is_armed = transition.armed};
-  s.last_action_saves = s.spec.schedule.action_of(step.schedule) == Action::kRecordAndSave;
-  if (spool::Window* const window = s.current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
-  if (!room_for_mark(s)) {
-    close_by_limit(s, at, s.limit_marks);
+  present_ = {.begin = at,
+              .begin_ns = boundary.at_ns,
+              .previous_ns = step.index >= 2 ? boundary.at_ns - present_.begin_ns : 0,
+              .schedule = step.schedule,
+              .is_armed = transition.armed};
+  is_last_saved_ = plan_.spec.schedule.action_of(step.schedule) == Action::kRecordAndSave;
+  if (spool::Window* const window = windows_.current()) window->last_step_end.store(0, std::memory_order_relaxed);
+  if (!has_room_for_mark()) {
+    windows_.close_by_limit(at, limits_.marks);
     if (transition.open) recorder::lose_window(LostWindow::kMarksFull);
-    present.is_armed = false;
-    s.closed_by_limit.store(true);
+    present_.is_armed = false;
+    windows_.refuse();
     return;
   }
   std::uint64_t mark = 0;
-  const bool will_be_open = transition.open || s.automaton.open();
+  const bool will_be_open = transition.open || automaton_.open();
   // The first counter of a machine may take milliseconds to open: better in a warm-up step.
-  if (will_be_open || transition.armed) open_counters(s, boundary);
+  if (will_be_open || transition.armed) open_counters(boundary);
   if (will_be_open || transition.close) {
-    const std::int64_t cpu_ns = cpu_time(boundary, present.previous_ns);
-    mark = recorder::add_mark({at, step.index, step.number, cpu_ns}, counters_at(s, boundary));
+    const std::int64_t cpu_ns = cpu_time(boundary, present_.previous_ns);
+    mark = recorder::add_mark({at, step.index, step.number, cpu_ns}, counters_at(boundary));
   }
-  if (!will_be_open && !transition.armed) s.perf.close();
-  if (transition.close) close_by_schedule(s, at, mark);
-  if (transition.open) open_window(s, at, mark);
-  if (!transition.armed && is_schedule_over(s.spec, step.schedule)) {
-    s.schedule_over.store(true);
+  if (!will_be_open && !transition.armed) perf_.close();
+  if (transition.close) windows_.close_by_schedule(at, mark);
+  if (transition.open) windows_.open(at, mark, counter_.epoch());
+  if (!transition.armed && is_schedule_over(plan_.spec, step.schedule)) {
+    queue_.steps_over.store(true);
     recorder::set_mode(0, recorder::kOperatorSteps);
   }
 }
 
-void begin_first_step(State& s, Ticks at) {
-  if (s.rule.load()->at_end) begin_step(s, s.counter.before_markers(), {.at = at, .at_ns = monotonic_ns()});
+void Steps::begin_first_step(Ticks at) {
+  if (rule().at_end) begin_step(counter_.before_markers(), {.at = at, .at_ns = monotonic_ns()});
 }
 
-void arm_for_step(State& s) {
-  const PresentStep& present = s.present_step;
-  const bool has_window = s.current.load() != nullptr;
-  const bool arm = s.records_steps && present.is_armed && !s.recording_over.load(std::memory_order_relaxed) &&
-                   (!s.automaton.open() || has_window);
-  s.steps_want.store(arm);
-  if (arm) {
-    s.window_was_near = false;
-    recorder::set_mode(kArmed, 0);
-    arm_others(s, has_window ? present.begin : 0);
+void Steps::arm() {
+  const bool has_window = windows_.current() != nullptr;
+  const bool is_wanted = plan_.records_steps && present_.is_armed &&
+                         !queue_.all_opened.load(std::memory_order_relaxed) && (!automaton_.open() || has_window);
+  recording_.want_for_steps(is_wanted);
+  if (is_wanted) {
+    was_window_near_ = false;
+    recording_.arm(has_window ? present_.begin : 0);
   } else {
-    s.window_was_near = window_is_near(s, present.schedule, present.previous_ns);
-    disarm(s, present.begin, s.window_was_near);
+    was_window_near_ = is_window_near(present_.schedule, present_.previous_ns);
+    recording_.disarm(present_.begin, was_window_near_);
   }
+}
+
+// Switching CUPTI on takes milliseconds to seconds, so it begins when a window is near. cudaProfilerStart cannot be
+// predicted: it waits for CUPTI.
+bool Steps::is_window_near(std::int64_t step, std::int64_t step_ns) const {
+  constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
+  const StepSource source = plan_.spec.steps.source;
+  if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || queue_.all_opened.load()) return false;
+  const std::optional<std::int64_t> next = plan_.spec.schedule.next_recorded(step + 1);
+  if (!next) return false;
+  if (was_window_near_) return true;  // a long step must not switch CUPTI off again
+  const std::int64_t steps = *next - step;
+  return steps == 1 || steps <= (step_ns > 0 ? kNear_ns / step_ns : kFewSteps);
 }
 
 // Closes the window at Stop: the next Start may never come.
-void on_profiler_range(bool begins, Ticks at) {
-  State* const s = live();
-  if (s == nullptr || s->spec.steps.source != StepSource::kCudaProfilerApi || !on_step_thread(*s)) return;
-  if (s->in_profiler_range == begins) return;
-  s->in_profiler_range = begins;
+void Steps::profiler_range(bool begins, Ticks at) {
+  if (plan_.spec.steps.source != StepSource::kCudaProfilerApi || !on_step_thread()) return;
+  if (is_in_profiler_range_ == begins) return;
+  is_in_profiler_range_ = begins;
   if (begins) {
     const std::uint64_t before = recorder::header().steps_seen.load(std::memory_order_relaxed);
-    step_boundary(at, std::nullopt, recorder::intern_literal("cudaProfilerStart"));
+    boundary(at, std::nullopt, recorder::intern_literal("cudaProfilerStart"));
     // If steps.every or steps.min_interval_ms suppressed this Start, its Stop is ignored, too.
-    s->in_profiler_range = recorder::header().steps_seen.load(std::memory_order_relaxed) != before;
+    is_in_profiler_range_ = recorder::header().steps_seen.load(std::memory_order_relaxed) != before;
     return;
   }
-  step_marker_ended(at);
-  if (s->last_action_saves && s->current.load() != nullptr) {
-    close_by_schedule(*s, at, recorder::header().marks.load(std::memory_order_acquire));
-    s->automaton.closed_by_limit();
-    s->steps_want.store(false);
-    disarm(*s, at, false);
+  marker_ended(at);
+  if (is_last_saved_ && windows_.current() != nullptr) {
+    windows_.close_by_schedule(at, recorder::header().marks.load(std::memory_order_acquire));
+    automaton_.closed_by_limit();
+    recording_.want_for_steps(false);
+    recording_.disarm(at, false);
   }
 }
 
-void on_kernel_launch(const char* name, Ticks at) {
-  State* const s = live();
-  if (s == nullptr) return;
-  s->kernel_runs->launched(name, at);
-  if (s->kernel_names == nullptr) return;
+void Steps::kernel_launched(const char* name, Ticks at) {
+  if (kernel_names_ == nullptr) return;
   const bool follows_a_match = last_kernel_matched;
-  last_kernel_matched = s->kernel_names->matches(name);
-  if (last_kernel_matched && !follows_a_match) step_boundary(at, std::nullopt, recorder::intern(name));
+  last_kernel_matched = kernel_names_->matches(name);
+  if (last_kernel_matched && !follows_a_match) boundary(at, std::nullopt, recorder::intern(name));
 }
 
-void on_graph_launch() {
-  State* const s = live();
-  if (s == nullptr) return;
-  s->kernel_runs->launched(nullptr, ticks());
-  last_kernel_matched = false;
-  if (s->graph_launched.exchange(true, std::memory_order_relaxed)) return;
+void Steps::graph_launched() {
+  if (kernel_names_ != nullptr) last_kernel_matched = false;
+  if (is_graph_reported_.exchange(true, std::memory_order_relaxed)) return;
   recorder::problem("steps",
                     "the kernels of CUDA graphs make no steps and no phases: CUPTI does not name them at the launch; "
                     "use another steps.source, and ranges for phases");
 }
 
-void step_marker_ended(Ticks at) {
-  State* const s = live();
-  if (s == nullptr || !on_step_thread(*s)) return;
-  if (spool::Window* const window = s->current.load()) window->last_step_end.store(at, std::memory_order_relaxed);
+void Steps::marker_ended(Ticks at) {
+  if (!on_step_thread()) return;
+  if (spool::Window* const window = windows_.current()) window->last_step_end.store(at, std::memory_order_relaxed);
 }
+
+bool Steps::only_searches() const {
+  return search_.kept_from.load() != 0 && windows_.current() == nullptr && !recording_.phases_want();
+}
+
+std::string Steps::source_text() const {
+  const std::string text = rule().text();
+  const Spec& spec = plan_.spec;
+  return spec.steps.source == StepSource::kTime ? text + " " + std::to_string(spec.steps.every_ms) + " ms" : text;
+}
+
+void Steps::take_over(Ticks until) {
+  Search found = Search::kFound;
+  if (!search_.state.compare_exchange_strong(found, Search::kOver)) return;
+  const StepRule& rule = this->rule();
+  CounterRules rules = counter_rules(plan_.spec);
+  rules.every *= rule.every;
+  rules.at_end = rule.at_end;
+  counter_ = StepCounter(rules);
+  // A list names the job's own steps; a cycle only needs steps in a row.
+  if (search_.keeps_all.load()) counter_.skip(earlier_markers(rule.pattern), plan_.spec.schedule.steps.empty());
+  const Ticks since = search_.kept_from.load();
+  begin_first_step(since);
+  try {
+    std::string why_not;
+    const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+    std::vector<RecordedMarker> markers;
+    {
+      const Uninterrupted no_handler_of_the_job;
+      const std::lock_guard no_chunk_changes_hands(queue_.gathering);
+      if (view != nullptr) markers = recorded_markers(*view, rule, thread_.load(), since, until);
+    }
+    if (view != nullptr) make_steps(*view, markers);
+  } catch (const std::exception&) {  // no memory: the steps are counted from here
+  }
+  arm();
+  search_.stop_keeping(plan_);
+}
+
+void Steps::make_steps(const spool::View& view, const std::vector<RecordedMarker>& markers) {
+  const std::vector<Anchor> anchors = view.anchors();
+  const ClockMap clock(anchors, view.header().clock);
+  const std::int64_t offset_ns = anchors.front().monotonic_ns - clock.unix_ns(anchors.front().ticks);
+  for (const RecordedMarker& marker : markers) {
+    const std::int64_t at_ns = clock.unix_ns(marker.at) + offset_ns;
+    const std::optional<StepCounter::Step> step = counter_.on_marker(at_ns, marker.number);
+    if (step) begin_step(*step, {marker.at, at_ns, marker.name});
+  }
+}
+
+void Steps::save_without_steps() {
+  const Ticks from = search_.kept_from.load();
+  if (from == 0 || queue_.opened.load() != 0) return;
+  recorder::problem("steps",
+                    "no loop was found: this trace has no steps; set steps.source (nvtx, torch, symbol, collective or "
+                    "time) to choose them");
+  windows_.open(from, spool::kNoMark, counter_.epoch());
+  windows_.close_by_schedule(ticks(), 0);
+}
+
+void Steps::close_at_exit(Ticks now) { windows_.close_at_exit(now, is_last_saved_); }
 
 }  // namespace profshim::session

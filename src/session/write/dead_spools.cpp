@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
+#include "profshim/base/clock.h"
+#include "profshim/base/log.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output/recover.h"
-#include "profshim/recorder_control.h"
-#include "written_windows.h"
 
-namespace profshim::session {
+namespace profshim::write {
 namespace {
 
 constexpr std::size_t kMostSpools = 4096;
@@ -26,36 +27,33 @@ bool address_space_is_limited() {
 
 }  // namespace
 
-DeadSpools::DeadSpools(State& state) : s_(state) {
-  const std::string& own = recorder::path();
+DeadSpools::DeadSpools(const WritePlan& plan, WindowQueue& queue, WrittenWindows& windows, std::uint64_t spare_bytes,
+                       std::function<bool()> must_stop)
+    : plan_(plan), queue_(queue), windows_(windows), must_stop_(std::move(must_stop)) {
+  const std::string& own = plan.spool_path;
   if (address_space_is_limited()) return;
   const std::size_t slash = own.rfind('/');
   folder_ = slash == std::string::npos ? "/dev/shm" : own.substr(0, slash);
   names_ = output::spools_named_as_ours(folder_, kMostSpools);
   std::erase(names_, own);
-  most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
+  most_bytes_ = std::min({kMostBytes, plan.spec.limits.host_memory / 8, spare_bytes});
   until_ns_ = monotonic_ns() + kNoneAfter_ns;
-}
-
-bool DeadSpools::must_stop() const {
-  std::lock_guard lock(s_.mutex);
-  return s_.stop;
 }
 
 output::RecoverOptions DeadSpools::options() {
   output::RecoverOptions options;
   options.most_copied = most_bytes_;
-  options.give_up = [this] { return must_stop(); };
+  options.give_up = must_stop_;
   options.on_window = [this](const std::string& folder, int rank, const output::ManifestWindow& window) {
-    s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+    queue_.progress.fetch_add(1, std::memory_order_relaxed);
     // Same rank of the same run: its windows belong in our manifest.
-    if (folder == s_.folder && rank == s_.rank.rank) add_window(s_, window);
+    if (folder == plan_.folder && rank == plan_.rank.rank) windows_.add(window);
   };
   return options;
 }
 
 void DeadSpools::recover_next() {
-  while (next_ < names_.size() && most_bytes_ > 0 && monotonic_ns() < until_ns_ && !must_stop()) {
+  while (next_ < names_.size() && most_bytes_ > 0 && monotonic_ns() < until_ns_ && !must_stop_()) {
     const std::string name = names_[next_++];
     try {
       if (recover(name)) break;        // windows of this process go first
@@ -72,14 +70,14 @@ void DeadSpools::recover_next() {
 // Returns true if traces were written.
 bool DeadSpools::recover(const std::string& name) {
   // The log is of this run: other runs are none of its matters.
-  const bool is_ours = output::run_id_of_spool(name) == s_.run_id;
+  const bool is_ours = output::run_id_of_spool(name) == plan_.run_id;
   std::vector<output::RecoverNote> notes;
   const output::RecoverOutcome outcome = output::recover_spool(name, options(), notes);
   for (const output::RecoverNote& note : notes) {
     if (is_ours && !note.file.empty() && traces_++ == 0) first_trace_ = note.file;
   }
-  const bool failed = outcome == output::RecoverOutcome::kFailed && !notes.empty() && !must_stop();
-  if (failed && is_ours && s_.first_selected) {
+  const bool failed = outcome == output::RecoverOutcome::kFailed && !notes.empty() && !must_stop_();
+  if (failed && is_ours && plan_.is_first_selected) {
     log::line(LogLevel::kWarn, "cannot recover the events of a killed rank of this run: %s", notes.back().text.c_str());
   }
   return outcome == output::RecoverOutcome::kRecovered;
@@ -90,4 +88,4 @@ void DeadSpools::log_recovered_traces() {
             traces_ == 1 ? "" : "s", first_trace_.c_str());
 }
 
-}  // namespace profshim::session
+}  // namespace profshim::write

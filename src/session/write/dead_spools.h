@@ -3,27 +3,32 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "profshim/output/recover.h"
-#include "session/state.h"
+#include "written_windows.h"
 
-namespace profshim::session {
+namespace profshim::write {
 
 /// Runs on the writer thread.
 class DeadSpools {
  public:
-  explicit DeadSpools(State& state);
+  /// `must_stop`: thread-safe. `spare_bytes`: memory that the job can spare.
+  DeadSpools(const WritePlan& plan, WindowQueue& queue, WrittenWindows& windows, std::uint64_t spare_bytes,
+             std::function<bool()> must_stop);
   void recover_next();
 
  private:
-  bool must_stop() const;
   output::RecoverOptions options();
   bool recover(const std::string& name);
   void log_recovered_traces();
 
-  State& s_;
+  const WritePlan& plan_;
+  WindowQueue& queue_;
+  WrittenWindows& windows_;
+  const std::function<bool()> must_stop_;
   std::string folder_;
   std::vector<std::string> names_;
   std::size_t next_ = 0;
@@ -34,4 +39,4 @@ class DeadSpools {
   std::string first_trace_;
 };
 
-}  // namespace profshim::session
+}  // namespace profshim::write

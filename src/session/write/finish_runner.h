@@ -3,39 +3,38 @@
 #include <string>
 #include <vector>
 
-#include "profshim/ending_signals.h"
 #include "profshim/output/finish_command.h"
-#include "session/state.h"
+#include "written_windows.h"
 
-namespace profshim::session {
+namespace profshim::write {
 
-/// Runs finish.command for this rank: in tick() on the writer thread, and after its end in at_end() on the ending
-/// thread.
+/// Runs finish.command for this rank, if the spec asks for it: in tick() on the writer thread, and after its end in
+/// at_end() on the thread that ends the recording.
 class FinishRunner {
  public:
   /// Call on a thread of the job: copies the environment, which the job may change at any time.
-  explicit FinishRunner(State& state);
+  FinishRunner(const WritePlan& plan, WindowQueue& queue, WrittenWindows& windows);
   /// With finish.after = "window", runs the command for the traces that it has not had yet, one command at a time.
   void tick();
-  /// Runs the command if it has not had all traces, and waits for it: until finish.timeout_seconds, and no longer than
-  /// output.exit_seconds if the job does not end normally. The command goes on if the wait ends first. With
-  /// finish.ranks, it first waits up to 10 s for the last files of the other ranks of the host.
-  void at_end(End how, const ending_signals::Blocked& blocked);
+  /// See Writer::run_finish_command(). The command goes on if the wait ends first.
+  void at_end(bool waits, const MayWait& may_wait);
 
  private:
   void start(const char* status);
   void note_outcome(const std::string& outcome);
-  bool wait(End how, const ending_signals::Blocked& blocked);
-  /// Returns false if `condition` still holds after `most_ns`, or after output.exit_seconds if the job does not end
-  /// normally.
+  bool wait(const MayWait& may_wait);
+  /// Returns false if `condition` still holds when the wait must end.
   template <typename Condition>
-  bool wait_while(std::int64_t most_ns, End how, const ending_signals::Blocked& blocked, Condition condition);
-  void write_manifest();
+  bool wait_while(std::int64_t most_ns, const MayWait& may_wait, Condition condition);
 
-  State& s_;
+  const WritePlan& plan_;
+  WindowQueue& queue_;
+  WrittenWindows& windows_;
+  const bool is_wanted_;
   const std::vector<std::string> environment_;
   output::FinishCommand command_;
   std::vector<std::string> given_;  // traces that the running command has
+  bool has_failed_ = false;         // in one of its runs
 };
 
-}  // namespace profshim::session
+}  // namespace profshim::write

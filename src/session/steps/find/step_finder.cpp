@@ -7,9 +7,6 @@
 
 #include "profshim/output/once_per_job.h"
 #include "recorded_calls.h"
-#include "session/begin_recording.h"
-#include "session/steps/steps.h"
-#include "session/steps/window_control.h"
 #include "shared_steps.h"
 
 namespace profshim::session {
@@ -29,57 +26,35 @@ std::int64_t own_cpu_ns() {
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-/// Mode bits of layers that only the search needs.
-std::uint32_t only_searched(const Spec& spec) {
-  return (recorder::kMpi | recorder::kNccl | recorder::kNvtx | recorder::kTorch) & ~mode_bits(spec);
-}
-
-/// 0 = keeps none.
-void keep_from(State& s, Ticks since) {
-  s.kept_from.store(since);
-  recorder::keep_for_search(s.records_steps ? since : 0);
-}
-
 }  // namespace
 
-void stop_keeping(State& s) {
-  recorder::set_mode(0, only_searched(s.spec));
-  recorder::header().searched_until.store(ticks());
-  keep_from(s, 0);
-}
-
-bool wants_look_for_steps(const State& s) { return s.finder != nullptr && live() != nullptr && s.finder->wants_look(); }
-
-void look_for_steps(State& s) {
-  if (wants_look_for_steps(s)) s.finder->look_if_wanted();
-}
-
-StepFinder::StepFinder(State& state) : s_(state) {
+StepFinder::StepFinder(const Plan& plan, WindowQueue& queue, RecordingSwitch& recording, Steps& steps)
+    : plan_(plan), queue_(queue), recording_(recording), steps_(steps), search_(steps.search()) {
   std::string why_not;
   view_ = spool::View::over(recorder::data(), recorder::size(), why_not);
 }
 
 void StepFinder::begin() {
-  if (began_ns_ != 0) keeps_all_.store(false);
+  if (began_ns_ != 0) search_.keeps_all.store(false);
   began_ns_ = monotonic_ns();
   const std::uint64_t events = recorder::events_committed();
   events_before_ = events;
   events_looked_at_ = events;
   next_look_ns_ = 0;
-  keep_from(s_, ticks());
-  s_.search.store(Search::kRunning);
-  s_.steps_want.store(true);
-  recorder::set_mode(recorder::kArmed | only_searched(s_.spec), 0);
-  arm_others(s_, 0);
+  search_.keep_from(plan_, ticks());
+  search_.state.store(Search::kRunning);
+  recording_.want_for_steps(true);
+  recorder::set_mode(only_searched(plan_.spec), 0);
+  recording_.arm(0);
 }
 
 void StepFinder::tick() {
   const std::int64_t now = monotonic_ns();
-  switch (s_.search.load()) {
+  switch (search_.state.load()) {
     case Search::kPaused:
       return now >= resume_ns_ ? begin() : void();
     case Search::kRunning:
-      return wants_look() ? s_.wake.notify_all() : void();
+      return wants_look() ? queue_.wake.notify_all() : void();
     case Search::kFound:  // no marker has come since: the loop has ended
       return recorder::events_committed() - events_before_ > 2 * kMostEvents ? pause() : void();
     case Search::kChanging:
@@ -95,8 +70,9 @@ bool StepFinder::has_loop_ended(std::int64_t now) {
   if (steps_seen_ == 0) first_step_ns_ = now;
   if (seen != steps_seen_) last_step_ns_ = now;
   steps_seen_ = seen;
-  const bool may_record = s_.current.load() == nullptr && !s_.schedule_over.load() && !s_.recording_over.load();
-  if (seen < 2 || !may_record || !s_.rule.load()->is_found()) return false;
+  const bool may_record =
+      steps_.windows().current() == nullptr && !queue_.steps_over.load() && !queue_.all_opened.load();
+  if (seen < 2 || !may_record || !steps_.rule().is_found()) return false;
   const std::int64_t mean_ns = (last_step_ns_ - first_step_ns_) / static_cast<std::int64_t>(seen - 1);
   return now - last_step_ns_ > std::max(kManySteps * mean_ns, kLongWait_ns);
 }
@@ -104,7 +80,7 @@ bool StepFinder::has_loop_ended(std::int64_t now) {
 bool StepFinder::is_full() const { return recorder::events_committed() - events_before_ > kMostEvents; }
 
 bool StepFinder::wants_look() const {
-  if (s_.search.load() != Search::kRunning) return false;
+  if (search_.state.load() != Search::kRunning) return false;
   if (is_full()) return true;
   const std::uint64_t looked_at = events_looked_at_, seen = looked_at - events_before_;
   // New evidence: a quarter more events.
@@ -133,8 +109,8 @@ StepFinder::Result StepFinder::look(bool is_last) {
   if (view_ == nullptr) return result;
   RecordedCalls calls;
   {
-    const std::lock_guard no_chunk_changes_hands(s_.gathering);
-    calls = read_calls(*view_, s_.kept_from.load(), s_.spec.steps.source == StepSource::kTorch);
+    const std::lock_guard no_chunk_changes_hands(queue_.gathering);
+    calls = read_calls(*view_, search_.kept_from.load(), plan_.spec.steps.source == StepSource::kTorch);
   }
   const loop::Finding finding = loop::find_loop(calls.sequence);
   result.tid = calls.tid;
@@ -142,7 +118,7 @@ StepFinder::Result StepFinder::look(bool is_last) {
   if (!finding.chosen) return result;
   result.rule.reset(rule_of(calls.sequence, finding));
   result.is_settled = result.rule != nullptr && is_settled(calls.sequence, finding, calls.elapsed_ns);
-  if (s_.rank.world_size != 1) agree(result, calls.sequence, is_last || result.calls > kMostCalls);
+  if (plan_.rank.world_size != 1) agree(result, calls.sequence, is_last || result.calls > kMostCalls);
   return result;
 }
 
@@ -150,7 +126,7 @@ void StepFinder::agree(Result& result, const loop::Sequence& sequence, bool must
   const bool decides = result.rule != nullptr && (result.is_settled || must_decide);
   const std::string own = decides ? shared_text(*result.rule) : "";
   const std::string topic = "steps-" + std::to_string(decisions_);
-  const std::string said = output::said_first(s_.folder, topic.c_str(), recorder::header().base_time_ns, own);
+  const std::string said = output::said_first(plan_.folder, topic.c_str(), recorder::header().base_time_ns, own);
   if (said == own) return;
   std::unique_ptr<const StepRule> shared = shared_rule(said, sequence);
   if (shared == nullptr) return;
@@ -162,54 +138,38 @@ void StepFinder::use(Result& result) {
   Search running = Search::kRunning;
   ++decisions_;
   // A known range may have ended the search.
-  if (!s_.search.compare_exchange_strong(running, Search::kChanging)) return;
-  s_.step_thread.store(result.tid);
-  recorder::header().step_tid = result.tid;
-  const StepRule* const rule = result.rule.release();
-  recorder::header().step_source = recorder::intern(rule->text());
-  recorder::header().step_confidence = recorder::intern(rule->confidence);
-  set_rule(s_, rule);
-  recorder::set_mode(rule->mode_bits(), 0);
-  s_.search.store(Search::kFound);
+  if (!search_.state.compare_exchange_strong(running, Search::kChanging)) return;
+  steps_.use_found(result.rule.release(), result.tid);
+  search_.state.store(Search::kFound);
 }
 
 void StepFinder::pause() {
-  Search search = s_.search.load();
-  if (search == Search::kOver || !s_.search.compare_exchange_strong(search, Search::kPaused)) return;
+  Search search = search_.state.load();
+  if (search == Search::kOver || !search_.state.compare_exchange_strong(search, Search::kPaused)) return;
   pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPause_ns, kLongestPause_ns);
   pause_ns_ = std::max(pause_ns_, 10 * (monotonic_ns() - began_ns_));
   resume_ns_ = monotonic_ns() + pause_ns_;
-  s_.steps_want.store(false);
-  disarm(s_, ticks(), false);
-  save_without_steps();
-  stop_keeping(s_);
-}
-
-void StepFinder::save_without_steps() {
-  const Ticks from = s_.kept_from.load();
-  if (from == 0 || s_.windows_opened.load() != 0) return;
-  recorder::problem("steps",
-                    "no loop was found: this trace has no steps; set steps.source (nvtx, torch, symbol, collective or "
-                    "time) to choose them");
-  open_window(s_, from, spool::kNoMark);
-  close_by_schedule(s_, ticks(), 0);
+  recording_.want_for_steps(false);
+  recording_.disarm(ticks(), false);
+  steps_.save_without_steps();
+  search_.stop_keeping(plan_);
 }
 
 void StepFinder::lose_events() {
-  if (s_.search.load() == Search::kOver) return;
-  keeps_all_.store(false);
-  keep_from(s_, ticks());
+  if (search_.state.load() == Search::kOver) return;
+  search_.keeps_all.store(false);
+  search_.keep_from(plan_, ticks());
 }
 
 void StepFinder::finish() {
   try {
     const std::lock_guard lock(mutex_);
-    if (s_.search.load() != Search::kRunning) return;
+    if (search_.state.load() != Search::kRunning) return;
     Result result = look(true);
     if (result.rule != nullptr) return use(result);
-    s_.search.store(Search::kOver);
-    save_without_steps();
-    stop_keeping(s_);
+    search_.state.store(Search::kOver);
+    steps_.save_without_steps();
+    search_.stop_keeping(plan_);
   } catch (const std::exception&) {  // no memory
   }
 }

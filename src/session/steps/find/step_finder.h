@@ -7,26 +7,26 @@
 
 #include "profshim/loop.h"
 #include "profshim/spool/view.h"
-#include "session/state.h"
+#include "session/steps/steps.h"
 
 namespace profshim::session {
 
 /// Finds the steps of a job in the recorded events. Recording costs time, so the search pauses, longer each time, if it
-/// finds nothing. It begins again if the loop that it found has ended.
+/// finds nothing. It begins again if the loop that it found has ended. Never destroyed.
 class StepFinder {
  public:
-  explicit StepFinder(State& state);
+  StepFinder(const Plan& plan, WindowQueue& queue, RecordingSwitch& recording, Steps& steps);
   /// Begins to record and keep events of all layers. Call while the recording starts, or on the collector thread.
   void begin();
   /// Begins, pauses and resumes the search. Runs on the collector thread.
   void tick();
-  /// See wants_look_for_steps() and look_for_steps().
+  /// True if look_if_wanted() would look. Any thread.
   bool wants_look() const;
+  /// Looks for the job's loop if there is new evidence, which may take a second. Runs on the writer thread while it is
+  /// idle.
   void look_if_wanted();
   /// Call on the collector thread when events were lost or must be freed: the search begins again.
   void lose_events();
-  /// True if all events of the recording have been kept.
-  bool keeps_all() const { return keeps_all_.load(); }
   /// Takes what was found so far, also if it is not sure. Call when the job ends.
   void finish();
 
@@ -46,13 +46,14 @@ class StepFinder {
   void pause();
   /// True if the steps that were found have stopped.
   bool has_loop_ended(std::int64_t now_ns);
-  /// Makes a window of the kept events, unless there is one.
-  void save_without_steps();
 
-  State& s_;
+  const Plan& plan_;
+  WindowQueue& queue_;
+  RecordingSwitch& recording_;
+  Steps& steps_;
+  StepSearch& search_;
   std::unique_ptr<spool::View> view_;
   std::mutex mutex_;  // look() and use()
-  std::atomic<bool> keeps_all_{true};
   std::atomic<std::uint64_t> events_before_{0}, events_looked_at_{0};
   std::atomic<std::int64_t> began_ns_{0}, next_look_ns_{0}, resume_ns_{0};
   std::int64_t pause_ns_ = 0;
@@ -61,12 +62,5 @@ class StepFinder {
   std::uint64_t steps_seen_ = 0;
   std::int64_t first_step_ns_ = 0, last_step_ns_ = 0;
 };
-
-/// Records what only the spec wants, and lets the kept events go. Call when Search is over or paused.
-void stop_keeping(State& state);
-
-/// Makes the steps of the events since State::kept_from, up to `until`, as if they were seen live. Call on the step
-/// thread, or when the job ends.
-void take_over(State& state, Ticks until);
 
 }  // namespace profshim::session

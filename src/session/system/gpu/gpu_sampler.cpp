@@ -10,7 +10,7 @@
 
 #include "profshim/base/clock.h"
 #include "profshim/base/text/error_text.h"
-#include "session/begin_recording.h"
+#include "profshim/base/threads/start_thread.h"
 
 namespace profshim::session {
 namespace {

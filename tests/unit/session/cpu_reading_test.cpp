@@ -1,4 +1,4 @@
-#include "session/write/cpu_use.h"
+#include "session/cpu_reading.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ TEST(CpuUse, IsTheDifferenceOfTwoSnapshots) {
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}};
   end.waited_ns = {{11, 3'000'000}, {12, 5'500'000}};
 
-  const kineto::CpuUse use = cpu_between(begin, end);
+  const CpuUse use = cpu_between(begin, end);
 
   EXPECT_DOUBLE_EQ(use.measured_us, 500'000);
   EXPECT_DOUBLE_EQ(use.process_us, 200'000);

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "profshim/output/publish.h"
+#include "profshim/event.h"
+#include "profshim/event_costs.h"
 
 namespace profshim::session {
 
@@ -22,13 +23,13 @@ class EventCostMeter {
   /// Retries a layer that fails: PyTorch may lack our observer when a window begins.
   void measure();
   /// Returns costs < 0 for layers whose function has not run or failed; nothing before measure().
-  std::optional<output::EventCosts> known() const;
+  std::optional<EventCosts> known() const;
 
  private:
   static constexpr std::size_t kLayers = static_cast<std::size_t>(Layer::kCount);
   static constexpr std::uint32_t kBase = 1u << kLayers;
   static constexpr int kAttempts = 4;
-  output::EventCosts costs_{};
+  EventCosts costs_{};
   std::array<std::atomic<double (*)()>, kLayers> measures_{};
   std::atomic<std::uint32_t> wanted_{kBase};
   std::uint32_t failed_ = 0;

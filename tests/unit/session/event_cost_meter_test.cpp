@@ -1,4 +1,4 @@
-#include "session/write/event_costs.h"
+#include "session/event_cost_meter.h"
 
 #include <gtest/gtest.h>
 

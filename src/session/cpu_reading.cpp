@@ -1,4 +1,4 @@
-#include "cpu_use.h"
+#include "cpu_reading.h"
 
 #include <dirent.h>
 #include <time.h>
@@ -78,8 +78,8 @@ std::optional<CpuReading> read_cpu(std::span<const pid_t> ours) {
   return reading;
 }
 
-kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
-  kineto::CpuUse use;
+CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
+  CpuUse use;
   use.measured_us = static_cast<double>(end.at_ns - begin.at_ns) / 1000;
   use.process_us = static_cast<double>(end.process_ns - begin.process_ns) / 1000;
   use.machine_us = static_cast<double>(end.busy_ns - begin.busy_ns) / 1000;
@@ -103,7 +103,7 @@ void WindowCpu::tick(std::uint64_t window, std::span<const pid_t> ours) {
   open_ = window;
 }
 
-std::optional<kineto::CpuUse> WindowCpu::take(std::uint64_t window, std::span<const pid_t> ours) {
+std::optional<CpuUse> WindowCpu::take(std::uint64_t window, std::span<const pid_t> ours) {
   Readings readings;
   {
     const std::lock_guard lock(mutex_);

@@ -10,7 +10,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "profshim/window_trace.h"
+#include "profshim/cpu_use.h"
 
 namespace profshim::session {
 
@@ -26,14 +26,14 @@ struct CpuReading {
 /// call it.
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
-kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
+CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
 class WindowCpu {
  public:
   /// The collector thread calls it at each tick, with the open window or kNone.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
   /// Returns nothing for a window shorter than a tick, or a second time.
-  std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
+  std::optional<CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 

@@ -1,18 +1,19 @@
-#include "detail.h"
+#include "detail_switch.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "profshim/base/threads/uninterrupted.h"
 #include "profshim/call_stack.h"
-#include "session/state.h"
+#include "profshim/recorder_control.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::session {
 namespace {
 
 bool has_stacks(const Detail& detail) { return detail.with_stack || detail.native_stack; }
 
-/// The stacks of both: as often and as deep as either asks for.
+}  // namespace
+
 void add(Detail& sum, const Detail& more) {
   if (has_stacks(more)) {
     const auto times = [](std::int64_t every) { return every == 0 ? std::numeric_limits<std::int64_t>::max() : every; };
@@ -27,8 +28,6 @@ void add(Detail& sum, const Detail& more) {
   sum.with_flops |= more.with_flops;
 }
 
-}  // namespace
-
 std::int64_t bits_of(const Detail& detail) {
   std::int64_t bits = 0;
   if (detail.record_shapes) bits |= spool::kShapes;
@@ -39,25 +38,15 @@ std::int64_t bits_of(const Detail& detail) {
   return bits;
 }
 
-void prepare_detail(State& s) {
-  Detail all = s.spec;
-  for (const auto& phase : s.phase_windows) {
-    if (phase != nullptr) add(all, phase->detail());
-  }
-  if (has_stacks(all)) s.can_take_stacks = call_stack::prepare(all);
-  update_detail(s);
+void DetailSwitch::prepare(const Detail& all) {
+  if (has_stacks(all)) can_take_stacks_ = call_stack::prepare(all);
 }
 
-void update_detail(State& s) {
-  const Uninterrupted no_handler_of_the_job;
-  const std::lock_guard lock(s.detail_mutex);
-  Detail now = s.spec;
-  for (const auto& phase : s.phase_windows) {
-    if (phase != nullptr && phase->wants()) add(now, phase->detail());
-  }
-  if (s.can_take_stacks && has_stacks(now)) call_stack::choose(now);
+void DetailSwitch::choose(const Detail& now) const {
+  const bool takes_stacks = can_take_stacks_ && has_stacks(now);
+  if (takes_stacks) call_stack::choose(now);
   std::uint32_t bits = 0;
-  if (s.can_take_stacks && has_stacks(now)) bits |= recorder::kStacks;
+  if (takes_stacks) bits |= recorder::kStacks;
   if (now.record_shapes || now.with_flops) bits |= recorder::kTorchInputs;
   recorder::set_mode(bits, (recorder::kStacks | recorder::kTorchInputs) & ~bits);
 }

@@ -1,4 +1,4 @@
-#include "event_costs.h"
+#include "event_cost_meter.h"
 
 #include <utility>
 
@@ -26,10 +26,10 @@ void EventCostMeter::measure() {
   }
 }
 
-std::optional<output::EventCosts> EventCostMeter::known() const {
+std::optional<EventCosts> EventCostMeter::known() const {
   const std::uint32_t wanted = wanted_.load(std::memory_order_acquire);
   if ((wanted & kBase) != 0) return std::nullopt;
-  output::EventCosts known = costs_;
+  EventCosts known = costs_;
   for (std::size_t i = 0; i < kLayers; ++i) {
     if ((wanted & 1u << i) != 0) known.of_layer[i] = -1;
   }

@@ -1,8 +1,8 @@
-#include "session/write/trace_size.h"
+#include "profshim/trace_size.h"
 
 #include <gtest/gtest.h>
 
-namespace profshim::session {
+namespace profshim {
 namespace {
 
 TEST(TraceSize, ClosesByTheAssumedSizeUntilTheFirstMeasurement) {
@@ -63,4 +63,4 @@ TEST(TraceSize, AsksOnceForEachShareOfTheLimit) {
 }
 
 }  // namespace
-}  // namespace profshim::session
+}  // namespace profshim

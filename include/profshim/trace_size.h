@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace profshim::session {
+namespace profshim {
 
 /// Used by the collector and writer threads.
 class TraceSize {
@@ -82,4 +82,4 @@ class TraceSize {
   bool wants_measure_ = false;
 };
 
-}  // namespace profshim::session
+}  // namespace profshim

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+#include "profshim/memory_room.h"
+#include "profshim/recorder.h"
+
+namespace profshim::session {
+
+/// Texts for windows that a limit closes. Interned when the recording begins: at its end, interning no longer works.
+struct LimitNames {
+  StringId time = 0, size = 0, marks = 0, device = 0, phase = 0;
+  StringId of_bound[recorder::kBounds] = {};
+
+  void intern();
+  StringId of(recorder::Bound bound) const { return of_bound[static_cast<std::size_t>(bound)]; }
+};
+
+}  // namespace profshim::session

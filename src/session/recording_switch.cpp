@@ -1,0 +1,51 @@
+#include "recording_switch.h"
+
+#include "profshim/device.h"
+#include "profshim/output/retention.h"
+#include "profshim/recorder_control.h"
+
+namespace profshim::session {
+
+using recorder::kArmed;
+
+void RecordingSwitch::call_when_arming(void (*function)(bool armed)) {
+  for (auto& slot : listeners_) {
+    void (*present)(bool) = nullptr;
+    if (slot.compare_exchange_strong(present, function) || present == function) return;
+  }
+}
+
+void RecordingSwitch::tell(bool armed) const {
+  for (const auto& slot : listeners_) {
+    if (auto* const function = slot.load()) function(armed);
+  }
+}
+
+bool RecordingSwitch::has_all_traces() const {
+  return !output::removes_traces(plan_.spec) &&
+         queue_.opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(plan_.spec.limits.total_traces);
+}
+
+void RecordingSwitch::arm(Ticks window_begin) {
+  recorder::set_mode(kArmed, 0);
+  device::arm(window_begin);
+  tell(true);
+}
+
+void RecordingSwitch::disarm(Ticks at, bool is_near, bool often) {
+  if (is_wanted()) return;
+  const bool all_opened = queue_.all_opened.load() || has_all_traces();
+  const bool of_steps =
+      plan_.records_steps && !queue_.steps_over.load() && plan_.spec.steps.source != StepSource::kNone;
+  const bool may_come = !all_opened && (of_steps || plan_.records_phases);
+  const device::NextWindow next = is_near    ? device::NextWindow::kNear
+                                  : may_come ? device::NextWindow::kLater
+                                             : device::NextWindow::kNone;
+  recorder::set_mode(0, kArmed);
+  device::disarm(at, next);
+  if (!often) tell(false);
+  // Another thread may have wanted the recording in between.
+  if (is_wanted()) arm(ticks());
+}
+
+}  // namespace profshim::session
