@@ -54,7 +54,7 @@ sources   = $(sort $(shell find $(1) -name '*.cpp' -o -name '*.S'))
 objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 
 # Which module is linked into the library and which into the tool.
-SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf perf)
+SHARED_MODULES := $(addprefix src/,base window spec json trace run spool kineto elf perf write)
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record src/loop \

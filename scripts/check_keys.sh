@@ -11,9 +11,9 @@ cd "$(dirname "$0")/.."
 other_meaning() {
   cat <<'LIST'
 src/trace/schema/* *
-src/output/manifest.cpp *
+src/run/manifest/manifest.cpp *
 src/spec/* *
-src/output/name_pattern.cpp *
+src/spec/name_pattern.cpp *
 src/analysis/compare/baseline.cpp *
 src/analysis/model/rank_text.cpp rank
 src/cli/* *
@@ -30,17 +30,17 @@ src/analysis/report/page/plots_json.cpp *
 src/analysis/memory/memory_report.cpp Trace
 src/analysis/memory/memory_report.cpp Rank
 src/analysis/verify/header_checks.cpp rank
-src/output/recovery/write_recovered_traces.cpp *
-src/output/exports/* *
+src/write/recovery/write_recovered_traces.cpp *
+src/write/exports/* *
 src/analysis/summary/table/table_json.cpp *
-src/session/write/live_writer.cpp failed
+src/write/live/live_writer.cpp failed
 LIST
 }
 # Reasons. schema: the constants themselves. manifest.cpp: manifest-rank*.json. spec, check_name_pattern.cpp: keys of the
 # spec and variables of file names. baseline.cpp: baseline files. rank_text.cpp, header_checks.cpp: HTA's search
 # pattern. cli: the tool's own JSON. columns_*: Parquet columns. gpu_checks.cpp: parts of names of kernels and copies.
 # cell_text.cpp: a unit. report.cpp, memory_report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its
-# script. write_recovered_traces.cpp, writer.cpp: states in a manifest. output/exports, table_json.cpp: summaries as JSON.
+# script. write_recovered_traces.cpp, live_writer.cpp: states in a manifest. write/exports, table_json.cpp: summaries as JSON.
 # elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields

@@ -43,7 +43,10 @@ beside() {
     src/kineto/device) echo src/kineto/args ;;
     src/kineto/joins) echo src/kineto/args src/kineto/device ;;
     src/kineto/phases) echo src/kineto/args ;;
-    src/session/phases) echo src/session/steps ;;
+    src/session/find|src/session/phases) echo src/session/steps ;;
+    src/session/recording) echo src/session/{find,phases,samplers,samplers/gpu,selection,signals,spool,steps} ;;
+    src/session/spool) echo src/session/selection ;;
+    src/write/window) echo src/write/exports ;;
     src/spec/toml) echo src/spec/check ;;
     src/spec/keys) echo src/spec/check src/spec/phase ;;
     src/spec/schema) echo src/spec/phase ;;

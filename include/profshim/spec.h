@@ -270,6 +270,8 @@ Detail detail_of(const Spec& spec, const PhaseSpec& phase);
 bool is_selected(const Spec& spec, const PhaseSpec& phase, const Rank& rank);
 /// True if the ranges of a phase, or its ticks, are of this kind.
 bool has_phases_of(const Spec& spec, PhaseSource source);
+/// True if the spec bounds the traces that a rank has at any time.
+bool removes_traces(const Spec& spec);
 
 /// A later member overrides an earlier one.
 struct SpecSources {

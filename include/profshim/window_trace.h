@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "profshim/cpu_use.h"
 #include "profshim/spec.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/writer.h"
+#include "profshim/window/cpu_use.h"
 
 namespace profshim::kineto {
 

@@ -1,8 +1,8 @@
 #include "recording_switch.h"
 
 #include "profshim/device.h"
-#include "profshim/output/retention.h"
 #include "profshim/recorder_control.h"
+#include "profshim/write/retention.h"
 
 namespace profshim::session {
 
@@ -22,7 +22,7 @@ void RecordingSwitch::tell(bool armed) const {
 }
 
 bool RecordingSwitch::has_all_traces() const {
-  return !output::removes_traces(plan_.spec) &&
+  return !removes_traces(plan_.spec) &&
          queue_.opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(plan_.spec.limits.total_traces);
 }
 

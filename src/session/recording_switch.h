@@ -6,7 +6,7 @@
 
 #include "plan.h"
 #include "profshim/event.h"
-#include "profshim/window_queue.h"
+#include "profshim/window/queue.h"
 
 namespace profshim::session {
 

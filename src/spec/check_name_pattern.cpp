@@ -1,12 +1,11 @@
-// Declared in output.h but implemented here, so that checking a spec needs no other module.
 #include <algorithm>
 #include <array>
 
 #include "profshim/base/nearest.h"
 #include "profshim/base/text/ascii.h"
-#include "profshim/output.h"
+#include "profshim/name_pattern.h"
 
-namespace profshim::output {
+namespace profshim {
 namespace {
 
 /// A run has one folder, so variables of a window belong in the file name.
@@ -98,4 +97,4 @@ std::string check_pattern(std::string_view pattern, bool is_folder) {
   return "";
 }
 
-}  // namespace profshim::output
+}  // namespace profshim

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "profshim/output/manifest.h"
 #include "profshim/recorder_control.h"
+#include "profshim/run/manifest.h"
 #include "profshim/session.h"
 
 namespace {
@@ -72,9 +72,9 @@ int main() {
   const double seconds = static_cast<double>(monotonic_ns() - closed) / 1e9;
   const double cpu = cpu_seconds() - cpu_before;
 
-  const auto manifests = output::read_manifests(std::string(folder) + "/run");
+  const auto manifests = run::read_manifests(std::string(folder) + "/run");
   if (manifests.empty() || manifests[0].windows.empty()) return 1;
-  const output::ManifestWindow& window = manifests[0].windows[0];
+  const run::ManifestWindow& window = manifests[0].windows[0];
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::printf("window with %llu events (%llu dropped): the job's thread was held %.1f us when it closed\n",

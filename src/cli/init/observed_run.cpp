@@ -23,8 +23,8 @@
 #include "cli/traces/trace_files.h"
 #include "profshim/base/text/error_text.h"
 #include "profshim/base/text/number_text.h"
-#include "profshim/output.h"
-#include "profshim/output/manifest.h"
+#include "profshim/run/manifest.h"
+#include "profshim/run/run_folder.h"
 
 namespace profshim::cli {
 namespace {
@@ -132,7 +132,7 @@ class Command {
     }
     execvp(arguments[0], arguments);
     const int error = errno;
-    const ssize_t ignored = write(failure, &error, sizeof error);
+    const ssize_t ignored = ::write(failure, &error, sizeof error);
     _exit(ignored > 0 ? 127 : 126);
   }
 
@@ -166,22 +166,22 @@ class Command {
 };
 
 /// The manifests in the run folders below `folder`.
-std::vector<output::Manifest> manifests_below(const std::string& folder) {
-  std::vector<output::Manifest> all;
+std::vector<run::Manifest> manifests_below(const std::string& folder) {
+  std::vector<run::Manifest> all;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    std::vector<output::Manifest> own = output::read_manifests(entry.path());
+    std::vector<run::Manifest> own = run::read_manifests(entry.path());
     all.insert(all.end(), own.begin(), own.end());
   }
   return all;
 }
 
-bool all_written(const std::vector<output::Manifest>& manifests) {
+bool all_written(const std::vector<run::Manifest>& manifests) {
   return std::all_of(manifests.begin(), manifests.end(),
-                     [](const output::Manifest& manifest) { return !manifest.windows.empty(); });
+                     [](const run::Manifest& manifest) { return !manifest.windows.empty(); });
 }
 
-void note_mpi(const std::vector<output::Manifest>& manifests, std::string& mpi) {
+void note_mpi(const std::vector<run::Manifest>& manifests, std::string& mpi) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kKnown = {{{"/libmpi.so.40", "Open MPI"},
                                                                                     {"/libmpi.so.80", "Open MPI"},
                                                                                     {"/libmpich.so", "MPICH"},
@@ -202,7 +202,7 @@ void watch(Command& command, const std::string& folder, const RunLimits& limits,
   Clock::time_point recording = {};
   while (!command.has_ended()) {
     run.interrupted = command.wait_a_moment() != 0;
-    const std::vector<output::Manifest> manifests = manifests_below(folder);
+    const std::vector<run::Manifest> manifests = manifests_below(folder);
     note_mpi(manifests, run.mpi);
     const bool records = !manifests.empty();
     if (records && recording == Clock::time_point()) recording = Clock::now();
@@ -239,7 +239,7 @@ ObservedRun observe(const std::vector<std::string>& words, const std::string& fo
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     std::vector<RecoverNote> notes;
     recover_quietly(entry.path(), 0, notes);
-    if (output::launch_of(entry.path()).starts_with("ray-")) run.launcher = "Ray";
+    if (run::launch_of(entry.path()).starts_with("ray-")) run.launcher = "Ray";
   }
   run.traces = traces_below(folder, unread);
   return run;

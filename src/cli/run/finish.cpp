@@ -9,15 +9,15 @@
 
 #include "profshim/base/printable.h"
 #include "profshim/base/rank.h"
-#include "profshim/output.h"
-#include "profshim/output/finish_command.h"
-#include "profshim/output/retention.h"
+#include "profshim/run/run_folder.h"
+#include "profshim/write/finish_command.h"
+#include "profshim/write/retention.h"
 
 namespace profshim::cli {
 namespace {
 
-using output::Manifest;
-using output::ManifestWindow;
+using run::Manifest;
+using run::ManifestWindow;
 
 std::vector<ManifestWindow> missing_windows(const Spec& spec, const Manifest& manifest) {
   std::vector<ManifestWindow> missing;
@@ -33,11 +33,11 @@ std::string run_command(const Spec& spec, const std::string& folder, const Manif
                         const std::vector<ManifestWindow>& windows) {
   std::vector<std::string> files;
   for (const ManifestWindow& window : windows) {
-    for (std::string& file : output::files_of(window)) files.push_back(std::move(file));
+    for (std::string& file : run::files_of(window)) files.push_back(std::move(file));
   }
-  const std::string status = output::has_last_file(manifest) ? manifest.state : "killed";
-  output::FinishCommand command;
-  const std::string why_not = command.start(spec, folder, manifest, status, files, output::finish_environment(environ));
+  const std::string status = run::has_last_file(manifest) ? manifest.state : "killed";
+  write::FinishCommand command;
+  const std::string why_not = command.start(spec, folder, manifest, status, files, write::finish_environment(environ));
   if (!why_not.empty()) return "failed: " + why_not;
   for (;;) {
     if (const auto outcome = command.poll()) return *outcome;
@@ -53,7 +53,7 @@ void run_for_rank(const Spec& spec, const std::string& folder, Manifest& manifes
   const bool failed = manifest.finish.starts_with("failed:");
   if (failed) {
     std::fprintf(stderr, "profshim: finish.command %s; its output: %s/%s\n", printable(manifest.finish).c_str(),
-                 printable(folder).c_str(), output::finish_log_name(manifest.rank.rank).c_str());
+                 printable(folder).c_str(), write::finish_log_name(manifest.rank.rank).c_str());
   }
   for (ManifestWindow& window : manifest.windows) window.awaits_finish = false;
   const bool all_go = !failed && spec.output.traces_to_keep == 0;
@@ -63,18 +63,18 @@ void run_for_rank(const Spec& spec, const std::string& folder, Manifest& manifes
     });
     manifest.removed_traces += static_cast<std::int64_t>(windows.size());
   }
-  output::write_manifest(folder, manifest);
-  if (all_go) output::remove_files(folder, windows);
+  run::write_manifest(folder, manifest);
+  if (all_go) write::remove_files(folder, windows);
 }
 
 }  // namespace
 
 void run_missing_finish(const Spec& spec, const std::string& folder, std::int64_t began_ns) {
   const int own_rank = rank_from_environment().rank;
-  for (Manifest& manifest : output::read_manifests(folder)) {
+  for (Manifest& manifest : run::read_manifests(folder)) {
     const bool is_ours = own_rank < 0 || manifest.rank.rank == own_rank;
-    if (!is_ours || manifest.updated_ns < began_ns || !output::runs_finish_command(spec, manifest.rank)) continue;
-    if (!output::is_claimed(folder, manifest.rank.rank)) run_for_rank(spec, folder, manifest);
+    if (!is_ours || manifest.updated_ns < began_ns || !write::runs_finish_command(spec, manifest.rank)) continue;
+    if (!run::is_claimed(folder, manifest.rank.rank)) run_for_rank(spec, folder, manifest);
   }
 }
 

@@ -15,7 +15,7 @@
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
-#include "profshim/output.h"
+#include "profshim/run/run_folder.h"
 
 namespace profshim::cli {
 namespace {
@@ -37,7 +37,7 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
       continue;
     }
     const bool known = folder.compare(i, close - i + 1, "{run_name}") == 0;
-    pattern += known ? output::run_name_for(spec, job_identity(rank_from_environment())) : "*";
+    pattern += known ? run_name_for(spec, job_identity(rank_from_environment())) : "*";
     i = close;
   }
   std::vector<std::string> out;

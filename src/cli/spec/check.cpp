@@ -14,7 +14,7 @@
 #include "profshim/base/text/error_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
-#include "profshim/output.h"
+#include "profshim/run/run_folder.h"
 #include "spec_options.h"
 
 namespace profshim::cli {
@@ -67,10 +67,10 @@ std::string why_not_made(const std::string& path) {
 }
 
 void add_folder_warning(LoadedSpec& loaded) {
-  output::NameValues values;
+  NameValues values;
   values.rank.role = loaded.spec.process.role;
-  values.run_name = output::run_name_for(loaded.spec, job_identity(rank_from_environment()));
-  const std::string folder = absolute_path(output::expand(output::patterns_of(loaded.spec).folder, values));
+  values.run_name = run_name_for(loaded.spec, job_identity(rank_from_environment()));
+  const std::string folder = absolute_path(expand(patterns_of(loaded.spec).folder, values));
   const std::string why_not = why_not_made(folder);
   if (why_not.empty()) return;
   loaded.problems.push_back(warning_about(loaded, "output.folder",

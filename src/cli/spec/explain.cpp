@@ -14,7 +14,7 @@
 #include "profshim/base/size_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
-#include "profshim/output.h"
+#include "profshim/run/run_folder.h"
 #include "spec_options.h"
 
 namespace profshim::cli {
@@ -63,7 +63,7 @@ std::int64_t planned_steps(const Schedule& schedule, const ExplainOptions& optio
 std::vector<PlannedPhase> phases_of(const Spec& spec, const std::string& run_name, const char* host,
                                     const ExplainOptions& options) {
   if (spec.phases.empty()) return {};
-  output::NameValues names;
+  NameValues names;
   names.run_name = run_name;
   names.host = host;
   std::vector<Rank> ranks;
@@ -83,14 +83,14 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
     plan.windows_go_on = true;
   }
   plan.files_in_all = plan.windows.size() * plan.ranks.size();
-  plan.run_name = output::run_name_for(spec, job_identity(rank_from_environment()));
+  plan.run_name = run_name_for(spec, job_identity(rank_from_environment()));
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   plan.phases = phases_of(spec, plan.run_name, host, options);
   for (std::size_t window = 0; window < plan.windows.size(); ++window) {
     for (const int rank : plan.ranks) {
       if (plan.files.size() >= kMostFiles) return plan;
-      output::NameValues values;
+      NameValues values;
       values.rank = rank_in_world(rank, spec, options);
       values.run_name = plan.run_name;
       values.host = host;
@@ -102,17 +102,17 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
       }
       values.window = static_cast<std::int64_t>(window);
       values.words = {{"pid", "PID"}};
-      if (plan.folder.empty()) plan.folder = absolute_path(output::expand(output::patterns_of(spec).folder, values));
+      if (plan.folder.empty()) plan.folder = absolute_path(expand(patterns_of(spec).folder, values));
       PlannedFile file{rank, window, {}, {}};
-      file.name = output::trace_file_name(spec, values, file.added);
+      file.name = trace_file_name(spec, values, file.added);
       plan.files.push_back(std::move(file));
     }
   }
   if (plan.folder.empty()) {
-    output::NameValues values;
+    NameValues values;
     values.rank.role = spec.process.role;
     values.run_name = plan.run_name;
-    plan.folder = absolute_path(output::expand(output::patterns_of(spec).folder, values));
+    plan.folder = absolute_path(expand(patterns_of(spec).folder, values));
   }
   return plan;
 }

@@ -23,7 +23,7 @@ std::vector<PlannedWindow> one_each(const std::vector<PlannedWindow>& windows) {
 
 std::string unit_of(const PlannedPhase& phase) { return phase.spec->ticks ? "ticks" : "occurrences"; }
 
-void add_files(const Spec& spec, const Rank& rank, output::NameValues names, PlannedPhase& phase) {
+void add_files(const Spec& spec, const Rank& rank, NameValues names, PlannedPhase& phase) {
   names.rank = rank;
   names.phase = phase.spec->name;
   names.words = {{"step", "STEP"},       {"first_step", "STEP"}, {"last_step", "STEP"}, {"window", "WINDOW"},
@@ -32,7 +32,7 @@ void add_files(const Spec& spec, const Rank& rank, output::NameValues names, Pla
     names.occurrence = window.first;
     if (phase.spec->ticks) names.words["occurrence"] = "OCCURRENCE";
     std::string added;
-    phase.files.push_back(output::trace_file_name(spec, names, added));
+    phase.files.push_back(trace_file_name(spec, names, added));
   }
 }
 
@@ -50,8 +50,7 @@ std::string rank_set(const std::vector<int>& ranks) {
   return out;
 }
 
-std::vector<PlannedPhase> plan_phases(const Spec& spec, const std::vector<Rank>& ranks,
-                                      const output::NameValues& names) {
+std::vector<PlannedPhase> plan_phases(const Spec& spec, const std::vector<Rank>& ranks, const NameValues& names) {
   std::vector<PlannedPhase> phases;
   for (const PhaseSpec& one : spec.phases) {
     PlannedPhase& phase = phases.emplace_back();

@@ -5,7 +5,7 @@
 
 #include "planned_windows.h"
 #include "profshim/json/writer.h"
-#include "profshim/output.h"
+#include "profshim/run/run_folder.h"
 
 namespace profshim::cli {
 
@@ -19,8 +19,7 @@ struct PlannedPhase {
 };
 
 /// `ranks`: all ranks of the job. `names`: run name and host.
-std::vector<PlannedPhase> plan_phases(const Spec& spec, const std::vector<Rank>& ranks,
-                                      const output::NameValues& names);
+std::vector<PlannedPhase> plan_phases(const Spec& spec, const std::vector<Rank>& ranks, const NameValues& names);
 void print_phases(const std::vector<PlannedPhase>& phases);
 void write_phases(JsonWriter& json, const std::vector<PlannedPhase>& phases);
 

@@ -14,19 +14,19 @@
 #include "profshim/base/size_text.h"
 #include "profshim/base/text/error_text.h"
 #include "profshim/json/writer.h"
-#include "profshim/output.h"
-#include "profshim/output/finish_command.h"
-#include "profshim/output/manifest.h"
-#include "profshim/output/recover.h"
+#include "profshim/run/manifest.h"
+#include "profshim/run/run_folder.h"
 #include "profshim/trace/completeness.h"
+#include "profshim/write/finish_command.h"
+#include "profshim/write/recover.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using output::Manifest;
-using output::ManifestWindow;
+using run::Manifest;
+using run::ManifestWindow;
 
 struct Flag {
   int rank = -1;
@@ -93,7 +93,7 @@ void flag_steps(const std::vector<Manifest>& manifests, std::vector<Flag>& flags
 
 bool is_run_folder(const fs::path& folder) {
   std::error_code error;
-  return fs::exists(folder / output::kIdentityFile, error);
+  return fs::exists(folder / run::kIdentityFile, error);
 }
 
 /// True for a trace of a run whose folder lies inside this one: of children of a program that records.
@@ -137,7 +137,7 @@ void flag_finish(const std::string& folder, const std::vector<Manifest>& manifes
   for (const Manifest& m : manifests) {
     if (!m.finish.starts_with("failed")) continue;
     flags.push_back({m.rank.rank, "finish.command " + m.finish + "; its output: " + folder + "/" +
-                                      output::finish_log_name(m.rank.rank)});
+                                      write::finish_log_name(m.rank.rank)});
   }
 }
 
@@ -146,7 +146,7 @@ void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flag
   for (const Manifest& m : manifests) {
     std::error_code error;
     if (m.spool.empty() || !fs::exists(m.spool, error)) continue;
-    if (m.state != "finished" && m.state != "recovered" && !output::is_left_behind(m.spool)) continue;
+    if (m.state != "finished" && m.state != "recovered" && !write::is_left_behind(m.spool)) continue;
     flags.push_back({m.rank.rank, "its process ended before it wrote all events; run: profshim recover " + m.spool});
   }
 }
@@ -267,7 +267,7 @@ void write_rank(JsonWriter& json, const Manifest& m) {
 }
 
 void write_run(JsonWriter& json, const Run& run) {
-  json.open_object().member("folder", run.folder).member("launch", output::launch_of(run.folder));
+  json.open_object().member("folder", run.folder).member("launch", run::launch_of(run.folder));
   json.line(1).key("ranks").open_list();
   for (const Manifest& manifest : run.manifests) write_rank(json.line_unless_first(2), manifest);
   json.close_list().line(1).key("flags").open_list();
@@ -291,7 +291,7 @@ void print_json(const std::string& folder, const std::vector<Run>& runs, bool is
 
 void print_runs(const std::vector<Run>& runs) {
   std::set<std::string> launches;
-  for (const Run& run : runs) launches.insert(output::launch_of(run.folder));
+  for (const Run& run : runs) launches.insert(run::launch_of(run.folder));
   for (const Run& run : runs) {
     std::printf("%s: %s\n", printable(run.folder).c_str(), printable(title_of(run)).c_str());
     print_text(run);
@@ -316,7 +316,7 @@ std::set<std::string> spool_folders(const std::vector<Run>& runs) {
 }
 
 Run read_run(const std::string& folder) {
-  Run run{folder, output::read_manifests(folder), {}};
+  Run run{folder, run::read_manifests(folder), {}};
   std::sort(run.manifests.begin(), run.manifests.end(),
             [](const Manifest& a, const Manifest& b) { return a.rank.rank < b.rank.rank; });
   if (!run.manifests.empty()) run.flags = find_flags(folder, run.manifests);

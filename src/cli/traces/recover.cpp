@@ -26,8 +26,8 @@ namespace profshim::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using output::OpenFolder;
-using output::RecoverOutcome;
+using write::OpenFolder;
+using write::RecoverOutcome;
 
 /// Settings of one run of the command.
 struct Wishes {
@@ -36,8 +36,8 @@ struct Wishes {
   std::int64_t began_since_ns = 0;
 };
 
-output::RecoverOptions options_of_tool(const Wishes& wishes) {
-  output::RecoverOptions options;
+write::RecoverOptions options_of_tool(const Wishes& wishes) {
+  write::RecoverOptions options;
   options.into = wishes.into;
   options.began_since_ns = wishes.began_since_ns;
   options.gzip_threads = static_cast<int>(std::min(4u, std::thread::hardware_concurrency()));
@@ -57,7 +57,7 @@ std::string remark(RecoverOutcome outcome, bool quiet) {
 
 RecoverOutcome recover_one(const OpenFolder& folder, const std::string& name, const Wishes& wishes,
                            std::vector<RecoverNote>& notes) {
-  const RecoverOutcome outcome = output::recover_entry(folder, name, options_of_tool(wishes), notes);
+  const RecoverOutcome outcome = write::recover_entry(folder, name, options_of_tool(wishes), notes);
   const std::string entry = folder.path + "/" + name;
   if (const std::string message = remark(outcome, wishes.quiet); !message.empty()) {
     notes.push_back({entry, -1, -1, "", entry + ": " + message});
@@ -82,7 +82,7 @@ int recover_file(const std::string& path, const Wishes& wishes, std::vector<Reco
   if (S_ISLNK(file.st_mode)) {
     // `path` is a link in a run folder: traces go to that folder, even if the folder was moved.
     const std::size_t slash = whole.rfind('/');
-    const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
+    const OpenFolder folder = write::open_run_folder(whole.substr(0, slash + (slash == 0)));
     if (!folder.fd) return refuse(path, error_text(errno), notes);
     const ActAsOwner owner(folder.found);
     if (!owner.ok())
@@ -92,7 +92,7 @@ int recover_file(const std::string& path, const Wishes& wishes, std::vector<Reco
   const ActAsOwner owner(file);
   if (!owner.ok())
     return refuse(path, "root cannot act as the owner of the file; run profshim recover as that user", notes);
-  const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(wishes), notes);
+  const RecoverOutcome outcome = write::recover_spool(whole, options_of_tool(wishes), notes);
   if (const std::string message = remark(outcome, wishes.quiet && outcome != RecoverOutcome::kElsewhere);
       !message.empty()) {
     notes.push_back({path, -1, -1, "", path + ": " + message});
@@ -103,14 +103,14 @@ int recover_file(const std::string& path, const Wishes& wishes, std::vector<Reco
 /// Returns the folder, or the folders below it that have spools: groups of processes have run folders of their own.
 std::vector<std::string> folders_with_spools(const std::string& path) {
   std::vector<std::string> folders;
-  const OpenFolder folder = output::open_run_folder(path);
-  if (!folder.fd || !output::spool_entries(folder).empty()) return {path};
+  const OpenFolder folder = write::open_run_folder(path);
+  if (!folder.fd || !write::spool_entries(folder).empty()) return {path};
   std::error_code error, none;
   for (fs::recursive_directory_iterator it(path, error); !error && it != fs::recursive_directory_iterator();
        it.increment(error)) {
     if (it->is_symlink(none) || !it->is_directory(none)) continue;
-    const OpenFolder below = output::open_run_folder(it->path());
-    if (below.fd && !output::spool_entries(below).empty()) folders.push_back(it->path());
+    const OpenFolder below = write::open_run_folder(it->path());
+    if (below.fd && !write::spool_entries(below).empty()) folders.push_back(it->path());
   }
   if (folders.empty()) return {path};
   std::sort(folders.begin(), folders.end(), is_earlier_folder);
@@ -118,9 +118,9 @@ std::vector<std::string> folders_with_spools(const std::string& path) {
 }
 
 int recover_below(const std::string& path, const Wishes& wishes, std::vector<RecoverNote>& notes) {
-  const OpenFolder folder = output::open_run_folder(path);
+  const OpenFolder folder = write::open_run_folder(path);
   if (!folder.fd) return refuse(path, error_text(errno), notes);
-  const std::vector<std::string> entries = output::spool_entries(folder);
+  const std::vector<std::string> entries = write::spool_entries(folder);
   if (entries.empty() && !wishes.quiet)
     notes.push_back({path, -1, -1, "", path + ": nothing to recover: no profshim buffer files (spools)"});
   int status = kSuccess;

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "profshim/output/recover.h"
+#include "profshim/write/recover.h"
 
 namespace profshim::cli {
 
-using output::RecoverNote;
+using write::RecoverNote;
 
 /// Recovers spools of processes that began at `began_since_ns` or later. Notes recovered traces, failures and processes
 /// that are still running.

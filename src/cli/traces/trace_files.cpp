@@ -8,7 +8,7 @@
 
 #include "profshim/base/printable.h"
 #include "profshim/base/text/error_text.h"
-#include "profshim/output/manifest.h"
+#include "profshim/run/manifest.h"
 
 namespace profshim::cli {
 namespace {
@@ -31,8 +31,8 @@ bool leads_out(const fs::path& file) {
 
 std::map<std::string, std::string> traces_in_manifests(const std::string& folder) {
   std::map<std::string, std::string> result;
-  for (const output::Manifest& manifest : output::read_manifests(folder)) {
-    for (const output::ManifestWindow& window : manifest.windows) {
+  for (const run::Manifest& manifest : run::read_manifests(folder)) {
+    for (const run::ManifestWindow& window : manifest.windows) {
       std::error_code error;
       if (window.status != "written" || window.file.empty() || leads_out(window.file)) continue;
       const fs::path path = fs::path(folder) / window.file;
@@ -54,8 +54,8 @@ struct Special {
 /// Adds what the manifests of the folder say of its traces.
 void add_special_traces(const std::string& folder, Special& special) {
   std::map<int, std::set<std::string>> attempts;
-  for (const output::Manifest& manifest : output::read_manifests(folder)) {
-    for (const output::ManifestWindow& window : manifest.windows) {
+  for (const run::Manifest& manifest : run::read_manifests(folder)) {
+    for (const run::ManifestWindow& window : manifest.windows) {
       if (window.file.empty()) continue;
       const std::string path = (fs::path(folder) / window.file).lexically_normal().string();
       if (!window.phase.empty()) special.of_phases.insert(path);

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "profshim/base/printable.h"
-#include "profshim/output.h"
+#include "profshim/run/run_folder.h"
 
 namespace profshim::cli {
 namespace {
@@ -20,7 +20,7 @@ class RunFolders {
     const fs::path whole = fs::absolute(trace.path, error).lexically_normal();
     for (fs::path folder = whole.parent_path(); !folder.empty(); folder = folder.parent_path()) {
       const auto [at, is_new] = launches_.try_emplace(folder.string());
-      if (is_new) at->second = output::launch_of(folder.string());
+      if (is_new) at->second = run::launch_of(folder.string());
       if (!at->second.empty()) {
         trace.folder = folder.string();
         trace.launch = at->second;

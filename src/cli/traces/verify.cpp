@@ -11,7 +11,7 @@
 #include "profshim/analysis.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
-#include "profshim/output/manifest.h"
+#include "profshim/run/manifest.h"
 #include "profshim/trace/completeness.h"
 #include "trace_files.h"
 #include "trace_groups.h"
@@ -106,9 +106,9 @@ std::vector<LostWindows> lost_windows(const std::vector<std::string>& files) {
   }
   std::vector<LostWindows> lost;
   for (const std::string& folder : folders) {
-    for (const output::Manifest& manifest : output::read_manifests(folder)) {
-      const output::WindowCounts& counts = manifest.counts;
-      const bool is_over = output::has_last_file(manifest);
+    for (const run::Manifest& manifest : run::read_manifests(folder)) {
+      const run::WindowCounts& counts = manifest.counts;
+      const bool is_over = run::has_last_file(manifest);
       const std::string sentence = counts.loss_text(is_over);
       const std::uint64_t number = counts.all_lost() + counts.failed + (is_over ? counts.waiting : 0);
       if (!sentence.empty()) lost.push_back({folder, sentence, manifest.rank.rank, number});

@@ -9,7 +9,7 @@
 
 #include "profshim/recorder.h"
 #include "profshim/spec.h"
-#include "profshim/trace_size.h"
+#include "profshim/window/trace_size.h"
 #include "session/steps/steps.h"
 
 namespace profshim::session {

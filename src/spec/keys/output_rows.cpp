@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "profshim/output.h"
+#include "profshim/name_pattern.h"
 #include "row_types.h"
 #include "special_rows.h"
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kAny = kLargestNumber;
 
-std::string check_folder(const std::string& text) { return output::check_pattern(text, true); }
-std::string check_filename(const std::string& text) { return output::check_pattern(text, false); }
+std::string check_folder(const std::string& text) { return check_pattern(text, true); }
+std::string check_filename(const std::string& text) { return check_pattern(text, false); }
 
 std::string check_ranks(const std::string& text) {
   if (text.empty()) return "";

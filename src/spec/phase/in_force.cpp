@@ -54,4 +54,9 @@ bool has_phases_of(const Spec& spec, PhaseSource source) {
   return false;
 }
 
+bool removes_traces(const Spec& spec) {
+  const bool after_finish = spec.output.traces_to_keep == 0 && spec.finish.after_each_window;
+  return spec.output.traces_to_keep > 0 || spec.output.keep_bytes > 0 || after_finish;
+}
+
 }  // namespace profshim

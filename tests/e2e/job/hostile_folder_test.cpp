@@ -20,12 +20,12 @@
 #include "e2e/support/scratch_folder.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
-#include "profshim/output.h"
-#include "profshim/output/manifest.h"
-#include "profshim/output/once_per_job.h"
-#include "profshim/output/publish.h"
-#include "profshim/output/recover.h"
+#include "profshim/run/manifest.h"
+#include "profshim/run/once_per_job.h"
+#include "profshim/run/run_folder.h"
 #include "profshim/spool/format.h"
+#include "profshim/write/publish.h"
+#include "profshim/write/recover.h"
 
 namespace profshim::e2e {
 namespace {
@@ -142,7 +142,7 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
       break;
     default:
       if (const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666); fd >= 0) {
-        (void)!write(fd, "elsewhere 1 1 1 boot\n", 21);
+        (void)!::write(fd, "elsewhere 1 1 1 boot\n", 21);
         close(fd);
       }
   }
@@ -162,10 +162,10 @@ TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
       }
     });
     made = as_victim([this] {
-      output::Manifest manifest;
+      run::Manifest manifest;
       manifest.rank.rank = 0;
       int written = 0;
-      for (int i = 0; i < kAttempts; ++i) written += output::write_manifest(run_, manifest) ? 1 : 0;
+      for (int i = 0; i < kAttempts; ++i) written += run::write_manifest(run_, manifest) ? 1 : 0;
       return written > 0 ? 0 : 1;
     });
   }
@@ -186,12 +186,12 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
     ended = as_victim([this] {
       for (int i = 0; i < kAttempts; ++i) {
         std::string owner;
-        output::open_run(Spec{}, run_, {}, {.key = "job", .readable = "job"}, kNow);
-        output::claim_rank(run_, 0, owner);
-        output::touch_claim(run_, 0);
-        output::read_manifests(run_);
-        output::add_to_summary(run_, -1, 0, {{"step0/rank0.0.pt.trace.json", "\"window\":0"}});
-        output::release_claim(run_, 0);
+        run::open_run(Spec{}, run_, {}, {.key = "job", .readable = "job"}, kNow);
+        run::claim_rank(run_, 0, owner);
+        run::touch_claim(run_, 0);
+        run::read_manifests(run_);
+        write::add_to_summary(run_, -1, 0, {{"step0/rank0.0.pt.trace.json", "\"window\":0"}});
+        run::release_claim(run_, 0);
       }
       return 0;
     });
@@ -260,11 +260,11 @@ TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
     });
     const auto recover_all = [this] {
       for (int i = 0; i < kAttempts; ++i) {
-        std::vector<output::RecoverNote> notes;
-        const output::OpenFolder folder = output::open_run_folder(run_);
-        for (const std::string& name : output::spool_entries(folder)) {
-          const auto outcome = output::recover_entry(folder, name, {}, notes);
-          if (outcome == output::RecoverOutcome::kRecovered || outcome == output::RecoverOutcome::kNothing) return 1;
+        std::vector<write::RecoverNote> notes;
+        const write::OpenFolder folder = write::open_run_folder(run_);
+        for (const std::string& name : write::spool_entries(folder)) {
+          const auto outcome = write::recover_entry(folder, name, {}, notes);
+          if (outcome == write::RecoverOutcome::kRecovered || outcome == write::RecoverOutcome::kNothing) return 1;
         }
       }
       return 0;
@@ -290,15 +290,15 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
       (void)!symlink(secret_.c_str(), spool.c_str());
       unlink(spool.c_str());
       if (const int fd = open(spool.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666); fd >= 0) {
-        (void)!write(fd, spool::kMagic, sizeof spool::kMagic);
+        (void)!::write(fd, spool::kMagic, sizeof spool::kMagic);
         close(fd);
       }
     });
     const int ended = as_victim([this] {
       for (int i = 0; i < kAttempts; ++i) {
-        std::vector<output::RecoverNote> notes;
-        const output::OpenFolder folder = output::open_run_folder(run_);
-        output::recover_entry(folder, ".rank0-1.spool", {}, notes);
+        std::vector<write::RecoverNote> notes;
+        const write::OpenFolder folder = write::open_run_folder(run_);
+        write::recover_entry(folder, ".rank0-1.spool", {}, notes);
       }
       return 0;
     });
@@ -337,19 +337,19 @@ TEST_P(HostileParent, AFolderAboveReplacedByALinkIsHarmless) {
       const std::string folder = above_ + "/more/run";
       for (int i = 0; i < kAttempts; ++i) {
         std::string owner;
-        output::open_run(Spec{}, folder, {}, {.key = "job", .readable = "job"}, kNow);
-        output::open_run(Spec{}, above_ + "/{run_name}", {}, {.key = "job", .readable = "j", .meeting = "m"}, kNow);
-        output::claim_rank(folder, 0, owner);
-        output::touch_claim(folder, 0);
-        output::write_manifest(folder, {});
-        output::claim_job_line(above_, "disk", kNow);
-        output::said_first(above_, "steps", kNow, "said");
-        output::add_to_summary(above_, -1, 0, {{"step0/rank0.0.pt.trace.json", "\"window\":0"}});
+        run::open_run(Spec{}, folder, {}, {.key = "job", .readable = "job"}, kNow);
+        run::open_run(Spec{}, above_ + "/{run_name}", {}, {.key = "job", .readable = "j", .meeting = "m"}, kNow);
+        run::claim_rank(folder, 0, owner);
+        run::touch_claim(folder, 0);
+        run::write_manifest(folder, {});
+        run::claim_job_line(above_, "disk", kNow);
+        run::said_first(above_, "steps", kNow, "said");
+        write::add_to_summary(above_, -1, 0, {{"step0/rank0.0.pt.trace.json", "\"window\":0"}});
         AtomicFile file;
         if (file.open(above_, "step1/rank0." + std::to_string(i) + ".json"))
           file.publish(AtomicFile::Existing::kKeepExisting);
-        output::remove_job_lines(above_, kNow);
-        output::release_claim(folder, 0);
+        run::remove_job_lines(above_, kNow);
+        run::release_claim(folder, 0);
       }
       return 0;
     });

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "e2e/support/built_programs.h"
-#include "profshim/output/manifest.h"
+#include "profshim/run/manifest.h"
 #include "profshim/trace/reader.h"
 
 namespace profshim {
@@ -22,8 +22,8 @@ class Ls : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  output::Manifest manifest(int rank) {
-    output::Manifest m;
+  run::Manifest manifest(int rank) {
+    run::Manifest m;
     m.rank.rank = rank;
     m.rank.host = "elsewhere";
     m.state = "finished";
@@ -36,9 +36,9 @@ class Ls : public testing::Test {
                          .status = "written"});
     return m;
   }
-  void add(const output::Manifest& m) {
+  void add(const run::Manifest& m) {
     for (const auto& window : m.windows) file(window.file);
-    EXPECT_TRUE(output::write_manifest(folder_, m));
+    EXPECT_TRUE(run::write_manifest(folder_, m));
   }
   void file(const std::string& name) {
     fs::create_directories((fs::path(folder_) / name).parent_path());
@@ -71,7 +71,7 @@ TEST_F(Ls, ListsConsistentRanks) {
 TEST_F(Ls, FlagsTheRankWithOtherSteps) {
   add(manifest(0));
   add(manifest(1));
-  output::Manifest other = manifest(2);
+  run::Manifest other = manifest(2);
   other.windows[0].first_step = 12;
   add(other);
 
@@ -82,7 +82,7 @@ TEST_F(Ls, FlagsTheRankWithOtherSteps) {
 TEST_F(Ls, FlagsTheRankWithAnotherSpec) {
   add(manifest(0));
   add(manifest(1));
-  output::Manifest other = manifest(2);
+  run::Manifest other = manifest(2);
   other.spec_hash = "fedcba9876543210";
   add(other);
 
@@ -110,7 +110,7 @@ TEST_F(Ls, FlagsFilesThatAreMissingOrOfAnotherSize) {
 }
 
 TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
-  output::Manifest m = manifest(0);
+  run::Manifest m = manifest(0);
   m.spool = folder_ + "/left.spool";
   file("left.spool");
   add(m);
@@ -121,7 +121,7 @@ TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
 
 // Other users may write manifests into a shared folder.
 TEST_F(Ls, EscapesTerminalControlCharacters) {
-  output::Manifest m = manifest(0);
+  run::Manifest m = manifest(0);
   m.state = "\x1b[2Jcleared";
   m.problems = {"one\ntwo"};
   add(m);

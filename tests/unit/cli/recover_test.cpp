@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "profshim/json.h"
-#include "profshim/output.h"
-#include "profshim/output/manifest.h"
-#include "profshim/output/publish.h"
+#include "profshim/run/manifest.h"
+#include "profshim/run/run_folder.h"
+#include "profshim/write/publish.h"
 #include "unit/cli/tool.h"
 #include "unit/spool_fixture.h"
 
@@ -133,12 +133,12 @@ TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   std::string why_not;
   const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
   ASSERT_NE(view, nullptr) << why_not;
-  output::PublishOptions options;
+  write::PublishOptions options;
   options.folder = run_;
   options.on_file = [](std::uint64_t inode) { window_of(0).file.store(inode); };
   Spec spec;
   spec.output.gzip = Gzip::kNo;
-  ASSERT_EQ(output::publish_window(*view, 0, spec, options).status, "written");
+  ASSERT_EQ(write::publish_window(*view, 0, spec, options).status, "written");
 
   const test::ToolRun run = recover("run");
 
@@ -220,7 +220,7 @@ TEST_F(RecoverTest, AFailedWindowIsRetried) {
 
   EXPECT_EQ(again.status, 0) << again.out;
   EXPECT_EQ(traces(), (Names{"step1/rank0.1.pt.trace.json", "step3/rank0.3.pt.trace.json"}));
-  const auto manifests = output::read_manifests(run_);
+  const auto manifests = run::read_manifests(run_);
   ASSERT_EQ(manifests.size(), 1u);
   EXPECT_EQ(manifests[0].windows.size(), 2u);
   EXPECT_EQ(manifests[0].state, "recovered");
@@ -254,20 +254,20 @@ TEST_F(RecoverTest, ALaterProcessKeepsItsClaimAndItsManifest) {
   alive_at(realtime_ns());
   window(100);
   std::string owner;
-  ASSERT_TRUE(output::claim_rank(run_, 0, owner)) << owner;
-  output::Manifest later;
+  ASSERT_TRUE(run::claim_rank(run_, 0, owner)) << owner;
+  run::Manifest later;
   later.rank.rank = 0;
   later.rank.host = this_host();
   later.pid = getpid();
   later.state = "active";
   later.spool = "/dev/shm/of-the-later";
-  ASSERT_TRUE(output::write_manifest(run_, later));
+  ASSERT_TRUE(run::write_manifest(run_, later));
 
   EXPECT_EQ(recover("run").status, 0);
 
   EXPECT_TRUE(fs::exists(run_ + "/.claim-rank0"));
-  output::Manifest found;
-  ASSERT_TRUE(output::read_manifest(run_ + "/manifest-rank0.json", found));
+  run::Manifest found;
+  ASSERT_TRUE(run::read_manifest(run_ + "/manifest-rank0.json", found));
   EXPECT_EQ(found.state, "active");
   EXPECT_EQ(found.spool, "/dev/shm/of-the-later");
   EXPECT_EQ(traces().size(), 1u);

@@ -1,4 +1,4 @@
-#include "profshim/trace_size.h"
+#include "profshim/window/trace_size.h"
 
 #include <gtest/gtest.h>
 
