@@ -184,7 +184,7 @@ aarch64:  ## the library and the tool for aarch64, into build/aarch64
 UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx/%),$(call sources,tests/unit))
 E2E_SOURCES  := $(call sources,tests/e2e)
 LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert src/loop $(SHARED_MODULES))
-REAL_FUNCTIONS := $(addprefix inject/core/,loader/before_relocation.cpp loader/loaded_symbol.cpp loader/real_dlsym.cpp real_function.cpp resolve.cpp)
+REAL_FUNCTIONS := $(addprefix inject/core/,loader/before_relocation.cpp loader/loaded_symbol.cpp loader/real_dlsym.cpp loader/real_function.cpp loader/resolve.cpp)
 UNIT         := $(OUT)/tests/unit
 E2E          := $(OUT)/tests/e2e
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the keys, categories and event names of a trace are spelled only in src/trace/schema, as constants.
+# Checks that the keys, categories and event names of a trace are spelled only in include/profshim/trace/schema, as constants.
 # Prints each line of include, inject and src that has one as a literal; exit 1 if any does. A literal counts if:
 #  - It is compared, looked up as an argument or member, tested as a prefix or suffix, or added as an argument.
 #  - It contains a blank, a bracket or a capital after a small letter, so that it can hardly have another meaning.
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 # Prints exceptions, "path text": the text is no key of a trace there. "path *": no text is.
 other_meaning() {
   cat <<'LIST'
-src/trace/schema/* *
+include/profshim/trace/schema/* *
 src/run/manifest/manifest.cpp *
 src/spec/* *
 src/spec/name_pattern.cpp *
@@ -55,7 +55,7 @@ function excused(text,   i) {
   return 0
 }
 function complain(text) {
-  print FILENAME ":" FNR ": \"" text "\" is a key of a trace: use its constant of src/trace/schema"
+  print FILENAME ":" FNR ": \"" text "\" is a key of a trace: use its constant of include/profshim/trace/schema"
   broken = 1
 }
 BEGIN {
@@ -64,7 +64,7 @@ BEGIN {
     split(rows[i], parts, " ")
     excuse_path[i] = glob(parts[1]); excuse_text[i] = parts[2]
   }
-  while (("cat src/trace/schema/*.h" | getline line) > 0) {
+  while (("cat include/profshim/trace/schema/*.h" | getline line) > 0) {
     if (match(line, /string_view k[A-Za-z0-9]* = ".*";/)) {
       text = substr(line, RSTART, RLENGTH)
       sub(/^[^"]*"/, "", text); sub(/";$/, "", text)
@@ -72,7 +72,7 @@ BEGIN {
       ++known
     }
   }
-  if (known < 100) { print "check_keys: cannot read src/trace/schema"; exit 2 }
+  if (known < 100) { print "check_keys: cannot read include/profshim/trace/schema"; exit 2 }
 }
 /^[ \t]*(#|\/\/)/ { next }
 {
@@ -101,4 +101,4 @@ BEGIN {
 }
 END { exit broken }
 ' || exit 1
-echo "keys: every key of a trace is spelled only in src/trace/schema"
+echo "keys: every key of a trace is spelled only in include/profshim/trace/schema"

@@ -1,126 +1,178 @@
 #!/usr/bin/env bash
-# Checks the include rule and prints each line that breaks it; exit 1 if any does. A file of include/, src/ or inject/
-# may include: contracts (profshim/...), headers of its own folder, headers of the folders above and below it in its
-# module, headers of the folders named in beside(), trace/schema.h, the standard library, the system's headers, and
-# third-party headers in the one module that home_of() prints.
+# Checks the include rule and prints each line that breaks it; exit 1 if any does. A file may include
+# - contracts (include/profshim) of its own module and of the modules that MAY gives it,
+# - private headers of its own folder and of the folders above it, never of a folder below it,
+# - private headers of other folders of its module, as long as the folders do not include each other in a circle,
+# - the headers of C, C++ and the system, and third-party headers in the one module that HOME names.
+# A module is a folder of src or of inject; the files of inject itself are inject/core's.
 set -eu
 cd "$(dirname "$0")/.."
+exec python3 - <<'EOF'
+import collections, os, re, subprocess, sys
 
-# Prints the one module that may include a third-party header.
-home_of() {
-  case "$1" in
-    toml.hpp|toml/*) echo src/spec ;;
-    rapidjson/*) echo src/json ;;
-    zlib.h) echo src/trace ;;
-    CLI/*) echo src/cli ;;
-    protozero/*) echo src/convert ;;
-    nvtx3/*) echo inject ;;
-  esac
+# The module that implements a contract: a header, or a folder of headers.
+OWNER = {
+    'analysis': 'analysis', 'analysis.h': 'analysis', 'base': 'base', 'call_stack.h': 'record', 'convert.h': 'convert',
+    'cupti_subscriber.h': 'device', 'device': 'device', 'device.h': 'device', 'elf.h': 'elf',
+    'ending_signals.h': 'session', 'event.h': 'base', 'hooks': 'base', 'json': 'json', 'json.h': 'json',
+    'loop.h': 'loop', 'memory_room.h': 'record', 'perf_counters.h': 'perf',
+    'phase_ranges.h': 'session', 'python/calls.h': 'spool', 'python/stack.h': 'record', 'recorder.h': 'record',
+    'recorder_control.h': 'record', 'run': 'run', 'session.h': 'session', 'spec': 'spec', 'spec.h': 'spec', 'spool': 'spool',
+    'trace': 'trace', 'window': 'window', 'window.h': 'window', 'window_trace.h': 'kineto', 'write': 'write',
 }
-
-# Prints the sibling folders in the same module whose headers a folder may include. No cycles.
-beside() {
-  case "$1" in
-    inject/mpi|inject/nccl|inject/nccl/profiler|inject/python|inject/python/calls|inject/torch|inject/torch/calls) echo inject/core ;;
-    inject/lookup) echo inject/core inject/core/loader ;;
-    inject/symbol) echo inject/core ;;
-    inject/cuda) echo inject/core inject/torch ;;  # CUDA's activation must know if PyTorch waits for its process group
-    inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
-    src/analysis/compare|src/analysis/loop|src/analysis/merge|src/analysis/verify) echo src/analysis/model{,/names} ;;
-    src/analysis/model|src/analysis/model/load) echo src/analysis/model/names ;;
-    src/analysis/memory) echo src/analysis/{model,model/load,model/names,model/written,report} ;;
-    src/analysis/model/written) echo src/analysis/model/load ;;
-    src/analysis/summary) echo src/analysis/model src/analysis/model/written ;;
-    src/analysis/summary/comms) echo src/analysis/model src/analysis/model/names src/analysis/summary/table ;;
-    src/analysis/summary/table) echo src/analysis/model ;;
-    src/analysis/report) echo src/analysis/{model,merge,summary,summary/comms,summary/table} ;;
-    src/analysis/report/page) echo src/analysis/summary ;;
-    src/cli/doctor|src/cli/traces) echo src/cli/spec ;;
-    src/cli/run) echo src/cli/spec src/cli/traces ;;
-    src/cli/init) echo src/cli/run src/cli/spec src/cli/traces ;;
-    src/device/capture|src/device/capture/launches) echo src/device/cupti ;;
-    src/kineto/args) echo src/kineto/stacks ;;
-    src/kineto/device) echo src/kineto/args ;;
-    src/kineto/joins) echo src/kineto/args src/kineto/device ;;
-    src/kineto/phases) echo src/kineto/args ;;
-    src/session/find|src/session/phases) echo src/session/steps ;;
-    src/session/recording) echo src/session/{find,phases,samplers,samplers/gpu,selection,signals,spool,steps} ;;
-    src/session/spool) echo src/session/selection ;;
-    src/write/window) echo src/write/exports ;;
-    src/spec/toml) echo src/spec/check ;;
-    src/spec/keys) echo src/spec/check src/spec/phase ;;
-    src/spec/schema) echo src/spec/phase ;;
-  esac
+# The modules whose contracts a module may include. No circles: each line names only modules above it.
+MAY = {
+    'base': '', 'elf': 'base', 'perf': 'base', 'window': 'base', 'json': 'base',
+    'spool': 'base perf', 'trace': 'base json spool', 'loop': 'base trace', 'spec': 'base json perf window',
+    'record': 'base perf spool spec trace', 'device': 'base json record spec spool trace',
+    'run': 'base json spec spool trace', 'kineto': 'base device elf json perf spec spool trace window',
+    'analysis': 'base json loop perf spec trace', 'convert': 'base trace',
+    'write': 'analysis base json kineto run spec spool trace window',
+    # Code that runs in the job knows nothing of traces but their words, and of the writer only how to start it.
+    'session': 'base device elf json loop perf record run spec spool trace window write/writer.h',
+    'inject': 'base device elf json record session spec spool trace',
+    'cli': 'analysis base convert elf json run spec trace window write',
 }
+# Contracts of others that one module needs for texts that it shows.
+ALSO = {('kineto', 'call_stack.h')}
+# Parts of inject include each other's private headers as follows, and those of inject itself and core.
+INJECT = {'cuda': 'torch', 'nvtx': 'nccl', 'lookup': '', 'mpi': '', 'nccl': '', 'python': '', 'symbol': '', 'torch': '',
+          'entry': 'cuda lookup mpi nccl nvtx python symbol torch'}
+HOME = {'toml.hpp': 'spec', 'toml': 'spec', 'rapidjson': 'json', 'zlib.h': 'trace', 'CLI': 'cli',
+        'protozero': 'convert', 'nvtx3': 'inject'}
+SYSTEM_FOLDERS = 'sys linux asm netinet arpa net gnu'.split()
+SYSTEM = '''alloca assert ctype cpuid cxxabi dirent dlfcn elf endian errno execinfo fcntl features float fnmatch ftw getopt
+glob grp immintrin inttypes langinfo libgen limits link locale malloc math poll pthread pwd sched semaphore setjmp signal
+spawn stdarg stdbool stddef stdint stdio stdlib string strings syscall syslog termios time ucontext unistd unwind utime
+wchar wordexp x86intrin'''.split()
 
-# True for headers of C, C++ and the system. C++ headers have neither a dot nor a slash.
-is_standard() {
-  case "$1" in
-    sys/*|linux/*|asm/*|netinet/*|arpa/*|net/*|gnu/*) return 0 ;;
-    */*) return 1 ;;
-    *.h)
-      case "${1%.h}" in
-        alloca|assert|ctype|cpuid|cxxabi|dirent|dlfcn|elf|endian|errno|execinfo|fcntl|features|float|fnmatch|ftw|getopt|\
-        glob|grp|immintrin|inttypes|langinfo|libgen|limits|link|locale|malloc|math|poll|pthread|pwd|sched|semaphore|\
-        setjmp|signal|spawn|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|strings|syscall|syslog|termios|time|\
-        ucontext|unistd|unwind|utime|wchar|wordexp|x86intrin) return 0 ;;
-        *) return 1 ;;
-      esac ;;
-    *.hpp) return 1 ;;
-    *) return 0 ;;
-  esac
-}
+broken = []
 
-# Only code that runs inside the job may use the recorder and the session.
-in_process_only='profshim/recorder.h profshim/session.h profshim/device.h'
 
-broken=0
-complain() { echo "$1:$2: may not include $3: $4"; broken=1; }
+def complain(place, header, why):
+    broken.append(f'{place}: may not include {header}: {why}')
 
-while IFS= read -r file; do
-  folder=$(dirname "$file")
-  case "$folder" in include/profshim*) folder=include/profshim ;; esac
-  # A module is a folder of src, or inject.
-  case "$folder" in src/*) module=src/$(cut -d/ -f2 <<<"$folder") ;; *) module=${folder%%/*} ;; esac
-  # grep -n gives  LINE:#include "x"  or  LINE:#include <x>
-  while IFS=: read -r line text; do
-    header=$(sed -E 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/\1/' <<<"$text")
-    case "$header" in
-      profshim/*)
-        [ -e "include/$header" ] || complain "$file" "$line" "$header" "include/$header does not exist"
-        if [ "$module" = src/base ]; then
-          case "$header" in  # its own contracts, and the hook tables that it gives names to
-            profshim/base.h|profshim/base/*|profshim/event.h|profshim/hooks/*) ;;
-            *) complain "$file" "$line" "$header" "src/base may include only base headers, profshim/event.h and profshim/hooks" ;;
-          esac
-        fi
-        if [[ " $in_process_only " == *" $header "* ]]; then
-          case "$module" in
-            inject|src/device|src/record|src/session|include) ;;
-            *) complain "$file" "$line" "$header" "only inject, src/device, src/record and src/session may include headers of the job's side" ;;
-          esac
-        fi
-        continue ;;
-      trace/schema.h) continue ;;
-    esac
-    home=$(home_of "$header")
-    if [ -n "$home" ]; then
-      [[ " $home " == *" $module "* ]] || complain "$file" "$line" "$header" "only $home may include this library"
-    elif [[ "$text" == *'"'* ]]; then
-      case "$header" in
-        inject/*) from=$(dirname "$header") ;;
-        */*) from=src/$(dirname "$header") ;;
-        *) from=$folder ;;
-      esac
-      [ -e "$from/${header##*/}" ] || complain "$file" "$line" "$header" "not a header of $from"
-      case "$folder/" in "$from"/*) continue ;; esac  # its own folder, or one above it
-      case "$from/" in "$folder"/*) continue ;; esac  # one below it
-      [[ " $(beside "$folder") " == *" $from "* ]] || complain "$file" "$line" "$header" "a private header of $from"
-    elif ! is_standard "$header"; then
-      complain "$file" "$line" "$header" "neither standard nor given a home in scripts/check_layers.sh"
-    fi
-  done < <(grep -nE '^[[:space:]]*#[[:space:]]*include' "$file")
-done < <(find include src inject -name '*.h' -o -name '*.cpp' -o -name '*.def' | sort)
 
-[ "$broken" -eq 0 ] && echo "layers: every include is allowed"
-exit "$broken"
+def owner_of(contract):
+    """The module of a contract, named without profshim/."""
+    return OWNER.get(contract) or OWNER.get(contract.split('/')[0])
+
+
+def module_of(path):
+    parts = path.split('/')
+    if parts[0] == 'include':
+        return owner_of('/'.join(parts[2:]))
+    if parts[0] == 'inject':
+        return 'inject'
+    return parts[1]
+
+
+def part_of(folder):
+    """inject/mpi/hooks -> inject/mpi: the module, for private headers."""
+    parts = folder.split('/')
+    if parts[0] == 'inject':
+        return 'inject/' + parts[1] if len(parts) > 1 else 'inject'
+    return '/'.join(parts[:2])
+
+
+def is_standard(header):
+    if '/' in header:
+        return header.split('/')[0] in SYSTEM_FOLDERS
+    if header.endswith('.h'):
+        return header[:-2] in SYSTEM
+    return '.' not in header
+
+
+def check_contract(place, path, header):
+    contract = header[len('profshim/'):]
+    if not os.path.exists('include/' + header):
+        return complain(place, header, f'include/{header} does not exist')
+    owner, module = owner_of(contract), module_of(path)
+    if owner is None or module is None:
+        return complain(place, header, 'give this contract an owner in scripts/check_layers.sh')
+    allowed = MAY.get(module, '').split()
+    if owner != module and owner not in allowed and contract not in allowed and (module, contract) not in ALSO:
+        complain(place, header, f'{module} may not use {owner}: see MAY in scripts/check_layers.sh')
+
+
+folders = collections.defaultdict(dict)  # folder -> folder that it includes -> where
+
+
+def check_private(place, path, header):
+    folder = os.path.dirname(path)
+    base = folder + '/' if '/' not in header else '' if header.startswith('inject/') else 'src/'
+    target = os.path.normpath(base + header)
+    to = os.path.dirname(target)
+    if not os.path.exists(target):
+        return complain(place, header, f'not a header of {to}')
+    if to == folder or folder.startswith(to + '/'):
+        return
+    if to.startswith(folder + '/'):
+        return complain(place, header, 'it is in a folder below this one')
+    mine, other = part_of(folder), part_of(to)
+    if mine != other:
+        names = INJECT.get(mine[len('inject/'):], '').split() + ['core', ''] if mine.startswith('inject') else []
+        if not other.startswith('inject') or other[len('inject/'):] not in names:
+            return complain(place, header, f'a private header of {other}')
+    folders[folder].setdefault(to, place)
+
+
+def find_circle():
+    """Returns folders that include each other in a circle, or nothing."""
+    state = {}
+
+    def visit(folder, way):
+        state[folder] = 'open'
+        for to in folders.get(folder, {}):
+            if state.get(to) == 'open':
+                return way[way.index(to):] + [to] if to in way else [folder, to]
+            if to not in state:
+                found = visit(to, way + [to])
+                if found:
+                    return found
+        state[folder] = 'done'
+        return None
+
+    for folder in list(folders):
+        if folder not in state:
+            found = visit(folder, [folder])
+            if found:
+                return found
+    return None
+
+
+paths = sorted(os.path.join(root, name) for top in ('include', 'src', 'inject') for root, _, names in os.walk(top)
+               for name in names if name.endswith(('.h', '.cpp', '.def')))
+for path in paths:
+    for number, line in enumerate(open(path, encoding='utf-8'), 1):
+        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if not found:
+            continue
+        kind, header = found.groups()
+        place, home = f'{path}:{number}', HOME.get(header.split('/')[0])
+        if header.startswith('profshim/'):
+            check_contract(place, path, header)
+        elif home:
+            if home != module_of(path):
+                complain(place, header, f'only {home} may include this library')
+        elif kind == '"':
+            check_private(place, path, header)
+        elif not is_standard(header):
+            complain(place, header, 'neither standard nor given a home in scripts/check_layers.sh')
+
+seen = []
+for module, names in MAY.items():
+    for name in names.split():
+        if name.split('/')[0] not in seen:
+            broken.append(f'scripts/check_layers.sh: MAY gives {module} {name}, which is not above it')
+    seen.append(module)
+circle = find_circle()
+if circle:
+    places = [folders[a][b] for a, b in zip(circle, circle[1:])]
+    broken.append('folders include each other in a circle: ' + ' -> '.join(circle) + ' (' + ', '.join(places) + ')')
+for line in broken:
+    print(line)
+if not broken:
+    print('layers: every include is allowed')
+sys.exit(1 if broken else 0)
+EOF

@@ -19,8 +19,6 @@ struct SpoolSize {
 };
 /// Memory of the writer thread, apart from its index of events.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
-/// Lower bound of limits.host_memory.
-inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
 /// Smallest budget of divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
 /// Divides the budget `host_memory` between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/).

@@ -149,6 +149,9 @@ inline constexpr std::size_t kMostPhases = 32;
 
 inline constexpr std::int64_t kFlushSeconds = 30;
 
+/// Lower bound of limits.host_memory.
+inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
+
 /// src/spec/keys/table.cpp describes each key.
 struct Spec : Detail {
   struct {

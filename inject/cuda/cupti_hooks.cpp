@@ -7,7 +7,7 @@
 
 #include "cupti_clients.h"
 #include "inject/core/export.h"
-#include "inject/core/real_function.h"
+#include "inject/core/loader/real_function.h"
 #include "profshim/cupti_subscriber.h"
 #include "profshim/device.h"
 #include "profshim/recorder.h"

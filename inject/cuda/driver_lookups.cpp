@@ -8,9 +8,9 @@
 #include "abi.h"
 #include "hooks.h"
 #include "inject/core/export.h"
+#include "inject/core/loader/real_function.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/core/lookup_switch.h"
-#include "inject/core/real_function.h"
-#include "inject/core/resolve.h"
 
 namespace profshim::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

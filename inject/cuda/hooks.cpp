@@ -9,8 +9,8 @@
 
 #include "abi.h"
 #include "failed_allocation.h"
-#include "inject/core/real_function.h"
-#include "inject/core/resolve.h"
+#include "inject/core/loader/real_function.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/core/row_macros.h"
 #include "kernel_names.h"
 #include "profshim/device.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "profshim/recorder.h"
 
 namespace profshim::cuda {

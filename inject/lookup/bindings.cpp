@@ -14,7 +14,7 @@
 #include "inject/core/load_counters.h"
 #include "inject/core/loader/loaded_symbol.h"
 #include "inject/core/loader/real_dlsym.h"
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "unhooked.h"
 
 namespace profshim::inject {

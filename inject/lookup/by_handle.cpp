@@ -5,8 +5,8 @@
 #include "hooked_names.h"
 #include "inject/core/loader/loaded_symbol.h"
 #include "inject/core/loader/real_dlsym.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/core/lookup_switch.h"
-#include "inject/core/resolve.h"
 #include "unhooked.h"
 
 namespace profshim::inject {

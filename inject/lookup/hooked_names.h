@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "inject/core/real_function.h"
+#include "inject/core/loader/real_function.h"
 
 namespace profshim::inject {
 

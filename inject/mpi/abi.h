@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "profshim/event.h"
 
 namespace profshim::mpi {

@@ -3,9 +3,9 @@
 #include <cerrno>
 
 #include "inject/core/step_hook.h"
-#include "inject/mpi/requests/requests.h"
 #include "profshim/call_stack.h"
 #include "profshim/session.h"
+#include "requests.h"
 #include "types.h"
 
 namespace profshim::mpi {

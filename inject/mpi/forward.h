@@ -4,12 +4,12 @@
 #include <type_traits>
 
 #include "call.h"
-#include "inject/core/real_function.h"
-#include "inject/mpi/requests/completion.h"
-#include "inject/mpi/requests/requests.h"
+#include "completion.h"
+#include "inject/core/loader/real_function.h"
 #include "polls.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
+#include "requests.h"
 #include "row.h"
 
 namespace profshim::mpi {

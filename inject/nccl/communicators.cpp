@@ -10,7 +10,7 @@
 #include <new>
 
 #include "inject/core/handle_table.h"
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/core/world_ranks.h"
 #include "profshim/recorder_control.h"
 

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "call.h"
-#include "inject/core/real_function.h"
-#include "inject/nccl/profiler/profiler.h"
+#include "inject/core/loader/real_function.h"
+#include "profiler.h"
 #include "profshim/session.h"
 #include "rows.h"
 #include "version.h"

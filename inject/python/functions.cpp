@@ -5,7 +5,6 @@
 
 #include "abi.h"
 #include "eval_frame.h"
-#include "inject/python/calls/marks.h"
 #include "monitoring.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
@@ -49,7 +48,5 @@ void on_activate() {
   request();
   if (!is_requested) session::call_every_tick(request);
 }
-
-void leave_parent() { calls::forget_thread(); }
 
 }  // namespace profshim::python

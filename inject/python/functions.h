@@ -5,7 +5,5 @@ namespace profshim::python {
 
 /// Call after the session is active, on a job thread. Does nothing if the spec has no such phase.
 void on_activate();
-/// In a child of a fork, on its thread.
-void leave_parent();
 
 }  // namespace profshim::python

@@ -19,8 +19,8 @@
 #include "profshim/json/writer.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
+#include "profshim/trace/schema.h"
 #include "returns.h"
-#include "trace/schema.h"
 
 namespace profshim::symbol {
 namespace {

@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "operators.h"
 #include "profshim/recorder_control.h"
 

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "activation.h"
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/core/world_ranks.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
-#include "inject/core/resolve.h"
-#include "inject/torch/calls/memory.h"
+#include "inject/core/loader/resolve.h"
+#include "memory.h"
 #include "operators.h"
 #include "profshim/session.h"
 

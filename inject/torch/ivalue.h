@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "layout.h"
 #include "profshim/event.h"
 

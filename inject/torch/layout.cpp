@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::torch {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::loop {
 namespace {

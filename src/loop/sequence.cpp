@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "profshim/loop.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::loop {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "chunks.h"
 #include "profshim/recorder_control.h"
-#include "record/memory/spool_memory.h"
 #include "recorder_state.h"
+#include "spool_memory.h"
 
 namespace profshim::recorder {
 

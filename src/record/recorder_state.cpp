@@ -1,7 +1,7 @@
 #include "recorder_state.h"
 
 #include "profshim/recorder_control.h"
-#include "record/memory/spool_memory.h"
+#include "spool_memory.h"
 
 namespace profshim::recorder {
 

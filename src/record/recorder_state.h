@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "profshim/spool/format.h"
-#include "record/memory/spool_memory.h"
+#include "spool_memory.h"
 
 namespace profshim::recorder {
 

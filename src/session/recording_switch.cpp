@@ -2,7 +2,6 @@
 
 #include "profshim/device.h"
 #include "profshim/recorder_control.h"
-#include "profshim/write/retention.h"
 
 namespace profshim::session {
 

@@ -3,7 +3,7 @@
 
 #include "profshim/base/nearest.h"
 #include "profshim/base/text/ascii.h"
-#include "profshim/name_pattern.h"
+#include "profshim/spec/name_pattern.h"
 
 namespace profshim {
 namespace {

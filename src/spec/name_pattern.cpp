@@ -1,4 +1,4 @@
-#include "profshim/name_pattern.h"
+#include "profshim/spec/name_pattern.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "head_text.h"
 
 #include "profshim/json/writer.h"
-#include "schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim {
 namespace {

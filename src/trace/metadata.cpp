@@ -5,7 +5,7 @@
 
 #include "profshim/json.h"
 #include "profshim/trace/completeness.h"
-#include "schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim {
 namespace {

@@ -7,8 +7,8 @@
 #include "head_text.h"
 #include "profshim/json.h"
 #include "profshim/json/text_clean.h"
+#include "profshim/trace/schema.h"
 #include "profshim/trace/writer.h"
-#include "schema.h"
 
 namespace profshim {
 namespace {

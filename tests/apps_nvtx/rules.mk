@@ -2,7 +2,7 @@
 
 ifneq ($(NVTX_INCLUDE),)
 # The unit tests link these parts of the library.
-$(UNIT): $(call objects,inject/nvtx/chain.cpp inject/nvtx/handles.cpp $(addprefix inject/nvtx/payload/,layout.cpp render.cpp scalars.cpp))
+$(UNIT): $(call objects,inject/nvtx/callbacks/chain.cpp inject/nvtx/handles.cpp $(addprefix inject/nvtx/payload/,layout.cpp render.cpp scalars.cpp))
 
 TEST_APPS += $(BUILD)/tests/apps_nvtx/plain_steps
 $(BUILD)/tests/apps_nvtx/plain_steps: tests/apps_nvtx/plain_steps.c

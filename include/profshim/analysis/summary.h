@@ -73,14 +73,12 @@ struct KeyChoice {
 KeyTable key_averages(const std::vector<std::string>& paths, const KeyChoice& choice);
 
 struct TableStyle {
-  std::string sort_by;          // one of sort_keys(); "" = by first event
+  std::string sort_by;          // one of kTableOrders; "" = by first event
   std::int64_t row_limit = -1;  // -1 = all
   std::string header;
   bool top_level_only = false;
   std::string time_unit;  // "s", "ms", "us"; "" = the unit that fits each number
 };
-
-const std::vector<std::string_view>& sort_keys();
 
 /// Self time on devices if there is any, or else on the CPU.
 std::string_view default_sort_key(const KeyTable& table);

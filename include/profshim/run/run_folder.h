@@ -7,8 +7,8 @@
 #include "profshim/base/job_identity.h"
 #include "profshim/base/process_identity.h"
 #include "profshim/base/rank.h"
-#include "profshim/name_pattern.h"
 #include "profshim/spec.h"
+#include "profshim/spec/name_pattern.h"
 
 namespace profshim::run {
 

@@ -1,11 +1,11 @@
-#include "completion.h"
+#include "inject/mpi/completion.h"
 
 #include <new>
 
+#include "inject/mpi/requests.h"
 #include "inject/mpi/rows.h"
 #include "persistent_requests.h"
 #include "request_table.h"
-#include "requests.h"
 
 namespace profshim::mpi {
 

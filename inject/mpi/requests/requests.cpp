@@ -1,4 +1,4 @@
-#include "requests.h"
+#include "inject/mpi/requests.h"
 
 #include <atomic>
 

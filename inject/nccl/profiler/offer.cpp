@@ -11,9 +11,9 @@
 #include <cstring>
 #include <memory>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/nccl/abi.h"
-#include "profiler.h"
+#include "inject/nccl/profiler.h"
 #include "profshim/base/text/ascii.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

@@ -1,5 +1,5 @@
 // NCCL calls these functions on threads of the job, of NCCL (non-blocking communicators) and of CUDA (captured graphs).
-#include "profiler.h"
+#include "inject/nccl/profiler.h"
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@
 #include "abi.h"
 #include "inject/nccl/call.h"
 #include "profshim/recorder.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::nccl::profiler {
 

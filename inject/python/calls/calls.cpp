@@ -110,4 +110,6 @@ void record_calls() {
   on_arming(recorder::mode_has(recorder::kArmed));
 }
 
+void leave_parent() { calls::forget_thread(); }
+
 }  // namespace profshim::python

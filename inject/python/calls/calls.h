@@ -5,5 +5,7 @@ namespace profshim::python {
 
 /// Call after the session is active, on a job thread. Does nothing unless the spec asks for calls.
 void record_calls();
+/// In a child of a fork, on its thread.
+void leave_parent();
 
 }  // namespace profshim::python

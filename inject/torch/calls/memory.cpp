@@ -1,7 +1,7 @@
 // PyTorch's allocators report blocks to these functions. The CPU's allocator calls ProfiledCPUMemoryReporter (same in
 // 1.13 to 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
 // c10/core/Allocator.cpp and CPUAllocator.cpp.
-#include "memory.h"
+#include "inject/torch/memory.h"
 
 #include <sys/mman.h>
 
@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "inject/core/block_table.h"
-#include "inject/core/real_function.h"
-#include "inject/core/resolve.h"
+#include "inject/core/loader/real_function.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/parent.h"
 #include "inject/torch/abi.h"
 #include "inject/torch/operators.h"

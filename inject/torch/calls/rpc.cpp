@@ -10,13 +10,13 @@
 #include <string_view>
 #include <utility>
 
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 #include "inject/torch/layout.h"
 #include "inject/torch/pending_ranges.h"
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"
+#include "profshim/trace/schema.h"
 #include "rpc_request.h"
-#include "trace/schema.h"
 
 namespace profshim::torch {
 

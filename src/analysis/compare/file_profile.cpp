@@ -5,11 +5,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analysis/model/intervals.h"
 #include "analysis/model/names/activity_names.h"
 #include "analysis/model/phase_path.h"
 #include "analysis/model/statistics.h"
-#include "trace/schema.h"
+#include "analysis/model/time/intervals.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

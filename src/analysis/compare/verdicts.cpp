@@ -9,9 +9,9 @@
 #include "profshim/analysis.h"
 #include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
+#include "profshim/trace/schema.h"
 #include "statistics.h"
 #include "time_tests.h"
-#include "trace/schema.h"
 #include "work_tests.h"
 
 namespace profshim {

@@ -6,7 +6,7 @@
 
 #include "analysis/model/timeline.h"
 #include "profshim/event.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/model/load/read_event.h"
 #include "analysis/model/names/activity_names.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -7,7 +7,7 @@
 #include "device_section.h"
 #include "profshim/base/size_text.h"
 #include "profshim/trace/completeness.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

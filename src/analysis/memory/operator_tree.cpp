@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 

@@ -5,7 +5,7 @@
 #include "analysis/model/written/written_event.h"
 #include "memory_report.h"
 #include "profshim/analysis/memory.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim {
 namespace {

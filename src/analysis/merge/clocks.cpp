@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/model/clock_fit.h"
+#include "analysis/model/time/clock_fit.h"
 
 namespace profshim::analysis_detail {
 namespace {

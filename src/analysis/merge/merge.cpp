@@ -16,10 +16,10 @@
 #include "profshim/base/version.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
+#include "profshim/trace/schema.h"
 #include "profshim/trace/writer.h"
 #include "rank_trace.h"
 #include "renumber_ids.h"
-#include "trace/schema.h"
 
 namespace profshim {
 namespace {

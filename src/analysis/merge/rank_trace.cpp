@@ -11,8 +11,8 @@
 #include "analysis/model/event_args.h"
 #include "message_calls.h"
 #include "profshim/base/key_hash.h"
+#include "profshim/trace/schema.h"
 #include "torch_sync_points.h"
-#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "profshim/base/text/ascii.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 

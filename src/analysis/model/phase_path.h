@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 

@@ -19,10 +19,10 @@
 #include "clocks.h"
 #include "machine.h"
 #include "phases.h"
+#include "profshim/trace/schema.h"
 #include "steps.h"
 #include "stragglers.h"
 #include "tables.h"
-#include "trace/schema.h"
 #include "traces.h"
 #include "words.h"
 

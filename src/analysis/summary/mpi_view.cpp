@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/model/statistics.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 

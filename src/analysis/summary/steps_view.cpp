@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "analysis/model/active_time.h"
 #include "analysis/model/statistics.h"
+#include "analysis/model/time/active_time.h"
 #include "counter_columns.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

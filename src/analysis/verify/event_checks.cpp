@@ -5,7 +5,7 @@
 
 #include "analysis/model/event_args.h"
 #include "gpu_checks.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

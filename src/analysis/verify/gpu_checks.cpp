@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/model/event_args.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 #include "track_checks.h"
 
 namespace profshim::analysis_detail {

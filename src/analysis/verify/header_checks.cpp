@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "gpu_checks.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

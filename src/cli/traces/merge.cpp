@@ -14,7 +14,7 @@
 #include "profshim/json/document.h"
 #include "profshim/spec.h"
 #include "profshim/trace/reader.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 #include "trace_files.h"
 #include "trace_groups.h"
 

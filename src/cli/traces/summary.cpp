@@ -11,6 +11,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
+#include "profshim/spec/table_orders.h"
 #include "trace_files.h"
 #include "trace_groups.h"
 
@@ -179,7 +180,7 @@ int print_text(const Options& options, const std::vector<TraceGroup>& groups) {
 }
 
 bool is_valid_order(const std::string& sort_by) {
-  const auto& keys = sort_keys();
+  const std::vector<std::string_view> keys(std::begin(kTableOrders), std::end(kTableOrders));
   if (sort_by.empty() || sort_by == "none" || std::find(keys.begin(), keys.end(), sort_by) != keys.end()) return true;
   const std::string_view near = nearest(sort_by, keys);
   std::string all;

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::convert_detail {
 

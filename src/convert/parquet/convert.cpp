@@ -13,8 +13,8 @@
 #include "file_info.h"
 #include "profshim/base/files.h"
 #include "profshim/base/text/error_text.h"
+#include "profshim/trace/schema.h"
 #include "python_process.h"
-#include "trace/schema.h"
 
 namespace profshim {
 namespace convert_detail {

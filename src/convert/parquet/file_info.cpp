@@ -6,7 +6,7 @@
 #include "convert/warnings.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/trace/metadata.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::convert_detail {
 namespace {

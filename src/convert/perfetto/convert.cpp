@@ -10,7 +10,7 @@
 #include "convert/warnings.h"
 #include "packets.h"
 #include "profshim/base/text/error_text.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 #include "track_plan.h"
 
 namespace profshim {

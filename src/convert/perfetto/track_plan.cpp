@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "profshim/base/key_hash.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::convert_detail {
 namespace {

@@ -19,10 +19,10 @@
 #include "capture_options.h"
 #include "capture_request.h"
 #include "converter.h"
-#include "cupti_dump.h"
 #include "device/cupti/activity_scope.h"
 #include "device/cupti/api.h"
 #include "device/cupti/buffer_pool.h"
+#include "device/cupti/cupti_dump.h"
 
 namespace profshim::device {
 

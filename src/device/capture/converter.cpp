@@ -5,7 +5,7 @@
 
 #include "profshim/device/correlation.h"
 #include "profshim/device/launch_call.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::device {
 namespace {

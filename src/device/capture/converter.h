@@ -7,12 +7,12 @@
 #include <unordered_set>
 #include <vector>
 
-#include "device/capture/launches/launch_tracker.h"
 #include "device/cupti/activity_scope.h"
 #include "device/cupti/api_names.h"
 #include "device/cupti/buffer_pool.h"
 #include "device/cupti/record_clock.h"
 #include "device/cupti/thread_ids.h"
+#include "launch_tracker.h"
 #include "profshim/device/context_devices.h"
 #include "profshim/device/possible_times.h"
 #include "profshim/event.h"

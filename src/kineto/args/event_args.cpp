@@ -2,7 +2,7 @@
 
 #include "kineto/stacks/call_stacks.h"
 #include "profshim/json.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

@@ -12,7 +12,7 @@
 #include "arg_list.h"
 #include "kineto/definitions.h"
 #include "profshim/spool/view.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

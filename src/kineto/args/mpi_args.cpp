@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "event_args.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

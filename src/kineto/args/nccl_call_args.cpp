@@ -1,6 +1,6 @@
 #include "event_args.h"
 #include "nccl_operation_args.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

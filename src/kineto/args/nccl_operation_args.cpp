@@ -4,7 +4,7 @@
 
 #include "profshim/base/text/number_text.h"
 #include "profshim/trace/bus_factor.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

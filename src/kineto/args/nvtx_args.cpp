@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "event_args.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

@@ -1,6 +1,6 @@
 #include "step_args.h"
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

@@ -1,6 +1,6 @@
 #include "event_args.h"
+#include "profshim/trace/schema.h"
 #include "torch_shapes.h"
-#include "trace/schema.h"
 
 namespace profshim::kineto {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "profshim/trace/schema.h"
 #include "torch_shapes.h"
-#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

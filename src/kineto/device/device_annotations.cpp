@@ -5,7 +5,7 @@
 
 #include "kineto/args/nccl_operation_args.h"
 #include "kineto/slice_order.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

@@ -7,7 +7,7 @@
 #include "device_names.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

@@ -5,7 +5,7 @@
 #include "profshim/device/activity_kinds.h"
 #include "profshim/device/api_name.h"
 #include "profshim/elf.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

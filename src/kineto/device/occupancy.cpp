@@ -6,7 +6,7 @@
 
 #include "profshim/json.h"
 #include "profshim/trace/reader.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

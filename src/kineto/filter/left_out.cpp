@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profshim/base/glob.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "kineto/args/nccl_operation_args.h"
 #include "kineto/args/torch_comms_args.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

@@ -6,7 +6,7 @@
 #include "kineto/slice_order.h"
 #include "kineto/start_thread.h"
 #include "profshim/base/glob.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "cgroup_memory.h"
 #include "profshim/recorder_control.h"
+#include "profshim/spec.h"
 
 namespace profshim::recorder {
 namespace {

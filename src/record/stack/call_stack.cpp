@@ -9,8 +9,8 @@
 
 #include "native_frames.h"
 #include "profshim/recorder.h"
+#include "profshim/trace/schema.h"
 #include "python_frames.h"
-#include "trace/schema.h"
 
 namespace profshim::call_stack {
 namespace {

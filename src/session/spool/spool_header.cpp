@@ -8,7 +8,7 @@
 #include "profshim/json.h"
 #include "profshim/json/writer.h"
 #include "profshim/recorder_control.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::session {
 

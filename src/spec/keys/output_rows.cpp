@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "profshim/name_pattern.h"
+#include "profshim/spec/name_pattern.h"
 #include "row_types.h"
 #include "special_rows.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "profshim/analysis/summary.h"
 #include "profshim/base/text/number_text.h"
+#include "profshim/spec/table_orders.h"
 #include "row_types.h"
 #include "spec/check/rules.h"
 #include "spec/phase/read_phases.h"
@@ -193,6 +193,8 @@ bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
   return true;
 }
 
+std::vector<std::string_view> table_orders() { return {std::begin(kTableOrders), std::end(kTableOrders)}; }
+
 constexpr std::string_view kAnyOrder = "auto";  // of a table
 
 /// PROFSHIM_TABLE=1 is "auto".
@@ -203,7 +205,7 @@ bool store_summary_table(const Value& value, Spec& spec, Refusal& refusal) {
     spec.summary.table.assign(static_cast<std::size_t>(boolean_word(names[0])), std::string(kAnyOrder));
     return true;
   }
-  std::vector<std::string_view> words = sort_keys();
+  std::vector<std::string_view> words = table_orders();
   words.push_back(kAnyOrder);
   for (const std::string& name : names) {
     if (std::find(words.begin(), words.end(), name) != words.end()) continue;
@@ -243,7 +245,7 @@ KeyRow export_row() {
 }
 
 KeyRow summary_table_row() {
-  Accepts accepts = {.kind = Accepts::Kind::kWords, .words = sort_keys(), .or_none = true};
+  Accepts accepts = {.kind = Accepts::Kind::kWords, .words = table_orders(), .or_none = true};
   accepts.words.push_back(kAnyOrder);
   std::string values;
   for (const std::string_view word : accepts.words) values.append(values.empty() ? "" : ", ").append(word);

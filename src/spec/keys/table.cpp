@@ -5,7 +5,6 @@
 #include "counter_rows.h"
 #include "flag_rows.h"
 #include "output_rows.h"
-#include "profshim/recorder_control.h"
 #include "row_types.h"
 #include "special_rows.h"
 
@@ -291,11 +290,11 @@ std::vector<KeyRow> left_out_keys() {
 
 std::vector<KeyRow> limit_keys() {
   return {
-      with_short_forms(size_row(
-                           "limits.host_memory", recorder::kLeastMemory,
-                           [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; },
-                           "maximum host memory of a recording, per process"),
-                       "PROFSHIM_MEM"),
+      with_short_forms(
+          size_row(
+              "limits.host_memory", kLeastMemory, [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; },
+              "maximum host memory of a recording, per process"),
+          "PROFSHIM_MEM"),
       window_seconds_row(),
       size_row(
           "limits.trace_size", std::uint64_t{64} << 10, [](Spec& s) -> std::uint64_t& { return s.limits.trace_size; },

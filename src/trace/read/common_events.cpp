@@ -4,7 +4,7 @@
 
 #include "chrome_phases.h"
 #include "profshim/trace/metadata.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 namespace {

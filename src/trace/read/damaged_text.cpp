@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "numbers.h"
 #include "profshim/json.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 

@@ -11,7 +11,7 @@
 
 #include "numbers.h"
 #include "profshim/trace/reader.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 

@@ -7,7 +7,7 @@
 #include "escaped_text.h"
 #include "numbers.h"
 #include "profshim/json.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "profshim/base/key_hash.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 namespace {

@@ -17,7 +17,7 @@
 #include "plain_event.h"
 #include "profshim/json/stream_parser.h"
 #include "profshim/trace/reader.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::trace_detail {
 

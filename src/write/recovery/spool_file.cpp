@@ -12,7 +12,7 @@
 
 #include "profshim/base/clock.h"
 #include "profshim/json/document.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::write {
 

@@ -1,4 +1,4 @@
-#include "device/capture/cupti_dump.h"
+#include "device/cupti/cupti_dump.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@ namespace {
 
 TEST(HostMemory, FitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
   for (const std::uint64_t budget :
-       {recorder::kLeastMemory, std::uint64_t{128} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
+       {kLeastMemory, std::uint64_t{128} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     Spec spec;
     recorder::SpoolSize size;
     ASSERT_TRUE(recorder::divide_memory(budget, host_bytes(spec, budget), true, size));

@@ -1,4 +1,4 @@
-#include "device/capture/launches/launch_callbacks.h"
+#include "device/capture/launch_callbacks.h"
 
 #include <gtest/gtest.h>
 

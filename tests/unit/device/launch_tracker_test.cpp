@@ -1,4 +1,4 @@
-#include "device/capture/launches/launch_tracker.h"
+#include "device/capture/launch_tracker.h"
 
 #include <gtest/gtest.h>
 

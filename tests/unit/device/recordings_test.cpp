@@ -6,7 +6,7 @@
 #include <string>
 
 #include "device/capture/converter.h"
-#include "device/capture/cupti_dump.h"
+#include "device/cupti/cupti_dump.h"
 #include "unit/replay/replay_cupti.h"
 
 namespace profshim::device {

@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "profshim/recorder_control.h"
+#include "profshim/spec.h"
 
 namespace profshim {
 namespace {
 
 TEST(DivideMemory, StaysInsideTheBudget) {
-  for (const std::uint64_t budget : {recorder::kLeastRoom, recorder::kLeastMemory, std::uint64_t{32} << 20,
+  for (const std::uint64_t budget : {recorder::kLeastRoom, kLeastMemory, std::uint64_t{32} << 20,
                                      std::uint64_t{256} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     recorder::SpoolSize size;
     const std::uint64_t device = budget / 20;

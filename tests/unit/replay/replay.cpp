@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "device/capture/capture.h"
-#include "device/spool_output.h"
+#include "device/client/spool_output.h"
 #include "job_thread.h"
 #include "profshim/recorder_control.h"
 #include "profshim/window_trace.h"

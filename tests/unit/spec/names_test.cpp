@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "profshim/name_pattern.h"
+#include "profshim/spec/name_pattern.h"
 
 namespace profshim {
 namespace {

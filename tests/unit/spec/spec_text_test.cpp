@@ -94,7 +94,7 @@ class RandomSpecs {
   }
 
   void fill_limits_and_output(Spec& s) {
-    s.limits.host_memory = recorder::kLeastMemory + random_();
+    s.limits.host_memory = kLeastMemory + random_();
     s.limits.window_seconds = 0.001 * static_cast<double>(1 + random_() % 1000000);
     s.limits.trace_size = std::uint64_t{1} << (16 + random_() % 20);
     s.limits.total_traces = 1 + number(1000);

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

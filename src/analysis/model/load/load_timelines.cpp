@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "analysis/model/timeline.h"
+#include "profshim/trace/schema.h"
 #include "timeline_builder.h"
-#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "analysis/model/names/activity_names.h"
+#include "profshim/trace/schema.h"
 #include "read_event.h"
 #include "slice_args.h"
-#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

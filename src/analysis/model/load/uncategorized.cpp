@@ -2,7 +2,7 @@
 
 #include "analysis/model/event_args.h"
 #include "analysis/model/names/activity_names.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/model/timeline.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

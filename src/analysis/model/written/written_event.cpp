@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "profshim/json/text_clean.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

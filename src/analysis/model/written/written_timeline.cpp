@@ -3,7 +3,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

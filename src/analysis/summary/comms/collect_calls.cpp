@@ -7,7 +7,7 @@
 
 #include "analysis/model/collective_family.h"
 #include "analysis/model/names/activity_names.h"
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/model/active_time.h"
 #include "analysis/model/one_job.h"
+#include "analysis/model/time/active_time.h"
 #include "file_rows.h"
 #include "profshim/trace/completeness.h"
 

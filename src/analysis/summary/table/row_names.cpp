@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "trace/schema.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {

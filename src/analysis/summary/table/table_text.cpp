@@ -5,6 +5,7 @@
 #include "analysis/summary/cell_text.h"
 #include "profshim/analysis/summary.h"
 #include "profshim/base/printable.h"
+#include "profshim/spec/table_orders.h"
 
 namespace profshim {
 
@@ -41,6 +42,8 @@ constexpr Key kKeys[] = {
     {"device_memory_usage", [](const KeyRow& r) { return r.device_bytes; }},
     {"count", [](const KeyRow& r) { return static_cast<double>(r.calls); }},
 };
+static_assert(std::equal(std::begin(kKeys), std::end(kKeys), std::begin(kTableOrders), std::end(kTableOrders),
+                         [](const Key& key, std::string_view name) { return key.name == name; }));
 
 Value find_value(std::string_view key) {
   for (const Key& known : kKeys) {
@@ -154,16 +157,6 @@ class Lines {
 };
 
 }  // namespace
-
-const std::vector<std::string_view>& sort_keys() {
-  // Never destroyed: the writer thread may outlive exit().
-  static const auto& names = *new std::vector<std::string_view>([] {
-    std::vector<std::string_view> all;
-    for (const Key& key : kKeys) all.push_back(key.name);
-    return all;
-  }());
-  return names;
-}
 
 std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& style) {
   std::vector<const KeyRow*> rows;

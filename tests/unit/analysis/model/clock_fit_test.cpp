@@ -1,4 +1,4 @@
-#include "analysis/model/clock_fit.h"
+#include "analysis/model/time/clock_fit.h"
 
 #include <gtest/gtest.h>
 

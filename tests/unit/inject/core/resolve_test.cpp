@@ -1,4 +1,4 @@
-#include "inject/core/resolve.h"
+#include "inject/core/loader/resolve.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

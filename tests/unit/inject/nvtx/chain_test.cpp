@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "inject/nvtx/callbacks.h"
+#include "inject/nvtx/callbacks/callbacks.h"
 
 namespace profshim::nvtx {
 namespace {
