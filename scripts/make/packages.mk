@@ -33,16 +33,19 @@ $(OBJ)/src/old_glibc/%.o: COMMON += -ffunction-sections -fdata-sections
 portable: $(PORTABLE)/libprofshim.so $(PORTABLE)/profshim  ## the same for glibc 2.28 and newer, into build/portable
 	$(Q)scripts/check_glibc.sh $(OLD_GLIBC) $^
 
-$(PORTABLE)/libprofshim.so: $(call objects,$(SHIM_SOURCES)) inject/exports.map $(PORTABLE_OBJECTS)
+$(PORTABLE)/libprofshim.so: $(call objects,$(SHIM_SOURCES)) inject/exports.map $(PORTABLE_OBJECTS) \
+                            $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) -shared $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK) $(PORTABLE_LINK)
+	$(Q)$(LINK_COMMAND) -shared -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK) $(PORTABLE_LINK)
+	@$(call keep_command,$(LINK_COMMAND))
 
 $(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(PORTABLE_OBJECTS) $(OBJ)/src/old_glibc/start.o \
-                      $(OBJ)/src/old_glibc/tool_forwards.o
+                      $(OBJ)/src/old_glibc/tool_forwards.o $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -static-libstdc++ -static-libgcc -l:libz.a $(PORTABLE_LINK)
+	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -static-libstdc++ -static-libgcc -l:libz.a $(PORTABLE_LINK)
+	@$(call keep_command,$(LINK_COMMAND))
 
 # ---- for aarch64 -----------------------------------------------------------------------------------------------------
 

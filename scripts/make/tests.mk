@@ -12,15 +12,17 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(addprefix src/cli/init/,first_spec.cpp seen_job.cpp) inject/nccl/communicators.cpp inject/start_gate.cpp \
-           $(REAL_FUNCTIONS) inject/core/world_ranks.cpp inject/lookup/hooked_names.cpp $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
+           $(REAL_FUNCTIONS) inject/core/world_ranks.cpp inject/lookup/hooked_names.cpp $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp)) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread
+	@$(call keep_command,$(LINK_COMMAND))
 
-$(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis src/loop $(SHARED_MODULES)))
+$(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis src/loop $(SHARED_MODULES))) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -lgtest -lgtest_main -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -lgtest -lgtest_main -l:libz.a -ldl -pthread
+	@$(call keep_command,$(LINK_COMMAND))
 
 # Programs that the tests run: each folder's rules.mk adds its own.
 TEST_APPS :=
@@ -154,10 +156,11 @@ test-distros:  ## both commands of the README, and every compiler, on fresh Debi
 # ---- measuring and fuzzing --------------------------------------------------------------------------------------------
 
 BENCHES := $(patsubst tests/bench/%.cpp,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.cpp))
-$(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES))
+$(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES)) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -l:libz.a -ldl -pthread
+	@$(call keep_command,$(LINK_COMMAND))
 
 .PHONY: bench
 bench: all $(BENCHES)  ## the cost of a hook, a drain, a written event on this machine, into tests/bench/README.md
@@ -165,10 +168,11 @@ bench: all $(BENCHES)  ## the cost of a hook, a drain, a written event on this m
 
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.cpp))
-$(OUT)/tests/fuzz/%: $(OBJ)/tests/fuzz/%_fuzz.o $(call objects,$(LIB_SOURCES))
+$(OUT)/tests/fuzz/%: $(OBJ)/tests/fuzz/%_fuzz.o $(call objects,$(LIB_SOURCES)) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -l:libz.a -ldl -pthread
+	@$(call keep_command,$(LINK_COMMAND))
 
 # Findings stay in build/fuzz/NAME until somebody adds them to the corpus.
 .PHONY: fuzz fuzz-run

@@ -51,7 +51,9 @@ $(CUPTI_WATCH): tests/gpu/cupti_watch.cpp $(BUILD)/tests/fakes/cuda13/libcupti.s
 	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) -shared -static-libstdc++ -static-libgcc $< -o $@ \
 	  -Wl,--no-as-needed $(filter %.13,$^) -ldl
 
-$(CHECK_TRACE): $(OBJ)/tests/gpu/check_trace.o $(call objects,$(call sources,src/analysis src/loop $(SHARED_MODULES)))
+$(CHECK_TRACE): $(OBJ)/tests/gpu/check_trace.o $(call objects,$(call sources,src/analysis src/loop $(SHARED_MODULES))) \
+                $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ $(if $(filter release,$(VARIANT)),-static-libstdc++ -static-libgcc) -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) $(if $(filter release,$(VARIANT)),-static-libstdc++ -static-libgcc) -l:libz.a -ldl -pthread
+	@$(call keep_command,$(LINK_COMMAND))
