@@ -6,6 +6,7 @@
 #   scripts/install_deps.sh --demo     also for `make demo`
 #   scripts/install_deps.sh --test     also for `make test`
 #   scripts/install_deps.sh --all      also for `make fuzz`, `make format`, `make lint`, `make man`, `make coverage`
+#   scripts/install_deps.sh --steady   also for `make test-steady`
 #   scripts/install_deps.sh --aarch64  packages for `make aarch64` and `make test-aarch64`
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,8 +17,9 @@ case "${1:-}" in
   --demo) level=1 ;;
   --test) level=2 ;;
   --all) level=3 ;;
+  --steady) level=2 extra=steady ;;
   --aarch64) level=0 extra=aarch64 ;;
-  *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 # level | package | what exists if it is installed | purpose
@@ -54,6 +56,7 @@ table='
 3|scdoc|cmd:scdoc|the man pages
 3|gcovr|cmd:gcovr|line coverage of the tests
 3|shellcheck|cmd:shellcheck|checks the scripts
+steady|stress-ng|cmd:stress-ng|memory pressure beside the tests
 aarch64|g++-aarch64-linux-gnu|cmd:aarch64-linux-gnu-g++|the compiler for aarch64
 aarch64|qemu-user-static|cmd:qemu-aarch64-static|runs programs of aarch64
 aarch64|libgtest-dev|lib:libgtest.a|the tests (GoogleTest)

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Runs the core of the end-to-end tests in a German locale, whose decimal point is a comma, and counts as run_tests.sh
 # does. A preloaded library calls setlocale() in every program that a test starts: the jobs and the profshim command.
-#   scripts/locale_tests.sh PROGRAM     GTEST_FILTER chooses other tests
+#   scripts/locale_tests.sh PROGRAM         GTEST_FILTER chooses other tests
+#   scripts/locale_tests.sh --environment   prints the variables, for run_tests.sh
 set -u
 cd "$(dirname "$0")/.." || exit 2
+[ "${1:-}" = --environment ] || exec scripts/run_tests.sh "${@/#/locale:}"
 
 # Suites that write or read numbers: kinds of jobs, and commands.
 core='MpiJobs MpiPolls EventsLeftOut Steps StepsFromNvtx StepCounters MarkedPhases PhaseCounters System CpuUse
@@ -19,5 +21,4 @@ if [ "$(env LC_ALL=$locale LOCPATH="$locales" locale decimal_point 2>/dev/null)"
   echo "no locale $locale in $locales: make test-apps" >&2
   exit 2
 fi
-exec env LC_ALL=$locale LOCPATH="$locales" TESTS_PRELOAD="$set_locale" PROFSHIM_TEST_RESULTS=build/test-results/locale \
-  GTEST_FILTER="${GTEST_FILTER:-$filter}" scripts/run_tests.sh "$@"
+printf '%s\n' "LC_ALL=$locale" "LOCPATH=$locales" "TESTS_PRELOAD=$set_locale" "GTEST_FILTER=$filter"

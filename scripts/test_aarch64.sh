@@ -5,8 +5,17 @@
 #   scripts/test_aarch64.sh            the MPI jobs of tests/portable
 #   scripts/test_aarch64.sh --unit     the unit tests
 #   scripts/test_aarch64.sh --can-run  exit 0 if namespaces can be made here: the tests are worth building
+#   scripts/test_aarch64.sh --has-changed  exit 0 if code for aarch64 has changed since the MPI jobs passed last
 set -u
 cd "$(dirname "$0")/.." || exit 2
+
+# The checksum with which the MPI jobs passed last: commit it. Run them before a release as well.
+last_pass=tests/portable/aarch64.sum
+sum_of_code() {
+  { grep -rl --include='*.cpp' --include='*.h' --include='*.inc' --include='*.S' aarch64 include inject src
+    printf '%s\n' scripts/aarch64_root.sh scripts/test_aarch64.sh tests/portable/*.*[!m]; } | sort | xargs cat | cksum | cut -d ' ' -f 1
+}
+if [ "${1:-}" = --has-changed ]; then [ "$(sum_of_code)" != "$(cat $last_pass 2>/dev/null)" ]; exit; fi
 root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
 built=build/aarch64
 
@@ -62,6 +71,7 @@ if [ "${1:-}" = --unit ]; then
 else
   said=$(in_root /bin/bash /opt/portable/in_root.sh)
   count "MPI jobs on aarch64" $? "$said" "$(tail -n 1 <<<"$said") checks passed"
+  if [ "$passed" -eq 1 ]; then sum_of_code >$last_pass; fi
 fi
 
 echo "$passed passed, $failed failed"

@@ -1,7 +1,7 @@
 # Tests, benches and fuzzers.
 
-UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx/%),$(call sources,tests/unit))
-E2E_SOURCES  := $(call sources,tests/e2e)
+UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx/%),$(call sources,tests/unit tests/listeners))
+E2E_SOURCES  := $(call sources,tests/e2e tests/listeners)
 LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert src/loop $(SHARED_MODULES))
 REAL_FUNCTIONS := $(addprefix inject/core/,loader/before_relocation.cpp loader/loaded_symbol.cpp loader/real_dlsym.cpp loader/real_function.cpp loader/resolve.cpp)
 UNIT         := $(OUT)/tests/unit
@@ -34,12 +34,24 @@ demo:  ## install, build, record a real MPI program and show what came out
 	$(Q)$(AGAIN) all demo-programs
 	$(Q)scripts/demo.sh
 
+# ALSO="locale torch" runs more at once, which waits less than one after another: see test-locale and test-torch.
+ALSO ?=
 .PHONY: test
-test:  ## install, build, run all tests; the last line is "N passed, N failed"
+test:  ## install, build, run all tests, also those of ALSO="locale torch"; the last line is "N passed, N failed"
 	$(Q)scripts/install_deps.sh --test
-	$(Q)$(AGAIN) test-programs
-	-$(Q)scripts/consumers_venv.sh >/dev/null
-	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
+	$(Q)$(AGAIN) test-programs consumers-venv $(if $(filter torch,$(ALSO)),torch-venv)
+	$(Q)scripts/run_tests.sh $(UNIT) $(E2E) $(addsuffix :$(E2E),$(ALSO))
+
+# Fetched while the compiler works. Tests that need one are skipped without it.
+.PHONY: consumers-venv torch-venv
+consumers-venv torch-venv:
+	-$(Q)scripts/$(subst -,_,$@).sh >/dev/null
+
+.PHONY: test-steady
+test-steady:  ## all tests STEADY_ROUNDS (10) times, in random order, beside busy loops and memory pressure; hours
+	$(Q)scripts/install_deps.sh --steady
+	$(Q)$(AGAIN) test-programs consumers-venv
+	$(Q)scripts/steady_tests.sh $(UNIT) $(E2E)
 
 # Runs PyTorch's tests with a newer PyTorch. If it cannot be installed, a line says why, and no test fails.
 .PHONY: test-torch test-torch-all

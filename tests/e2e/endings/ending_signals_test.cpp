@@ -13,6 +13,7 @@
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "profshim/base/clock.h"
@@ -81,6 +82,9 @@ TEST_P(ASignal, HasTheEffectThatItHasWithoutTheLibraryAndATraceIsWritten) {
 INSTANTIATE_TEST_SUITE_P(Endings, ASignal, testing::ValuesIn(rows()), [](const auto& row) {
   return "signal_" + std::to_string(row.param.number) + "_" + row.param.how;
 });
+
+RUNS_ALONE(EndingSignals.SentByTimeoutLeaveATraceOfEachRank);
+RUNS_ALONE(EndingSignals.AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond);
 
 TEST(EndingSignals, HandlersAreInvisibleToTheProgram) {
   for (const Mpi mpi : installed_mpis()) {

@@ -11,6 +11,7 @@
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "profshim/base/clock.h"
@@ -72,6 +73,9 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
   return job;
 }
+
+RUNS_ALONE(Kill.RecoveryLosesAtMostTheLastSecond);
+RUNS_ALONE(Kill.BeforeTheStepsAreFoundLeavesATrace);
 
 // With short windows, a trace is always being written.
 TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {

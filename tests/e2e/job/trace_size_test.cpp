@@ -6,6 +6,7 @@
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/needs_nvtx.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 
@@ -36,6 +37,8 @@ void expect_nearly_full(double share) {
   EXPECT_GE(share, 0.85);
   EXPECT_LE(share, 1.0);
 }
+
+RUNS_ALONE(TraceSize.*);
 
 TEST(TraceSize, MpiCallsFillTheLimit) {
   for (const Mpi mpi : installed_mpis()) {

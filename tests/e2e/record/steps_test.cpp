@@ -6,6 +6,7 @@
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/needs_nvtx.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 
@@ -171,6 +172,8 @@ TEST(StepsFromACollective, CountEveryNthCall) {
   EXPECT_EQ(heat.traces[0].steps(), (Steps{1, 2}));
   EXPECT_EQ(heat.traces[0].calls("MPI_Allreduce").size(), 8u);
 }
+
+RUNS_ALONE(StepsFromTime.*);
 
 TEST(StepsFromTime, AreRecorded) {
   const HeatRun heat = run_heat(

@@ -15,6 +15,7 @@
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "unit/trace/sample_trace.h"
@@ -76,6 +77,10 @@ std::string record(const ScratchFolder& scratch, const std::string& name, int ex
   EXPECT_EQ(traces_below(folder).size(), static_cast<std::size_t>(ranks));
   return folder;
 }
+
+RUNS_ALONE(Compare.Finds*);
+RUNS_ALONE(Compare.NeighborsOnTheMachineFailNoRun);
+RUNS_ALONE(Compare.WithoutStepsTheWholeWindowCounts);
 
 TEST(Compare, FindsOneMoreReductionInEachStep) {
   const ScratchFolder scratch;

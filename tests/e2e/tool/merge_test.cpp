@@ -12,6 +12,7 @@
 #include "e2e/support/merged.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -26,6 +27,8 @@ std::vector<std::string> record(const ScratchFolder& scratch, int ranks, const s
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   return traces_below(scratch / "traces");
 }
+
+RUNS_ALONE(Merge.AlignsShiftedClocks);
 
 TEST(Merge, MergesFourRanksIntoOneTrace) {
   const ScratchFolder scratch;

@@ -5,6 +5,7 @@
 
 #include "e2e/consumers/readers.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -80,6 +81,7 @@ const WithoutUs& without_us(Launch launch, const std::string& command) {
   return found->second;
 }
 
+RUNS_IN_ONE_PROCESS(TorchScripts);
 class TorchScripts : public testing::TestWithParam<Script> {};
 
 TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
