@@ -13,8 +13,14 @@ core='MpiJobs MpiPolls EventsLeftOut Steps StepsFromNvtx StepCounters MarkedPhas
   Summary SummaryViews WrittenSummary WrittenSummaryFile Report MemoryPage Compare Merge Verify Convert Ls Init CheckCommand
   PhaseCommands Doctor Kill Retention LocaleOfAJob LocaleOfAnError LocaleOfTheEnvironment LocaleOfTheTool'
 
+# Of these suites, the tests that take long because they repeat a job for the sake of its times.
+repeats='Compare.FindsNoDifferenceInTenRunsOfOneProgram Compare.NeighborsOnTheMachineFailNoRun Merge.AlignsShiftedClocks
+  Kill.FilesWithAFinalNameAreCompleteAtAnyMoment Kill.TheNewestTracesThatRetentionKeepsAreThere
+  Kill.RecoveryLosesAtMostTheLastSecond'
+
 filter=''
 for suite in $core; do filter+="${filter:+:}$suite.*:*/$suite.*"; done
+filter+=-$(tr -s "[:space:]" : <<<"$repeats")
 
 locale=de_DE.UTF-8 locales=$PWD/build/tests/locales set_locale=$PWD/build/tests/apps_locale/set_locale.so
 if [ "$(env LC_ALL=$locale LOCPATH="$locales" locale decimal_point 2>/dev/null)" != , ] || [ ! -e "$set_locale" ]; then

@@ -14,6 +14,8 @@ of_processes+=':*/TorchScripts.*/Accumulation:TorchPrograms.PairThat*:TorchProgr
 of_processes+=':TorchPrograms.RanksKnown*:TorchPrograms.MpiIsWaited*:TorchPrograms.ChildOfA*:TorchPrograms.SingleProcess*'
 of_processes+=':TorchPrograms.Interrupted*:TorchImport.EndsTheSame*:TorchLaunchersWithCuda.*:TorchRlJobs.*:TorchReaders.*'
 of_processes+=':TorchMerge.RanksOfOneHost*:TorchMerge.AlignsClocksWithoutSteps:*/TorchMemory.*/workers'
+# profshim itself writes the numbers, and `make test-locale` runs this test, too.
+of_processes+=':TorchLocale.*'
 if [ "${TORCH_TESTS:-}" = all ]; then of_processes=; fi
 
 python=$(scripts/torch_venv.sh)

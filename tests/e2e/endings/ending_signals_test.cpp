@@ -11,6 +11,7 @@
 #include <random>
 
 #include "e2e/support/built_programs.h"
+#include "e2e/support/machine/killed_jobs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/runner_hints.h"
@@ -126,22 +127,39 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
+// Ends a job of two ranks as `timeout` does when its time is over (its timer is SIGALRM), once both ranks have made 200
+// calls.
+Outcome timed_out(const ScratchFolder& scratch, Mpi mpi, bool preload) {
+  const std::string out = scratch / (preload ? "with" : "without");
+  Job job = mpirun(mpi, 2, {"/bin/sh", "-c", "exec \"$0\" forever 200 50000 >>\"$1\"", app(mpi, "ending"), out});
+  job.command.insert(job.command.begin(), {"timeout", "-s", "TERM", "100"});
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  job.preload = preload;
+  job.while_running = [&](int pid) {
+    EXPECT_TRUE(comes_true([&] {
+      const std::string printed = text_of_file(out);
+      return std::count(printed.begin(), printed.end(), '\n') == 2;
+    }));
+    kill(pid, SIGALRM);
+  };
+  return run(job);
+}
+
 // `timeout` signals the launcher, then their process group. Launchers soon kill the ranks (Open MPI 4 after a second).
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
-    Job job = mpirun(mpi, 2, {app(mpi, "ending"), "forever", "100", "50000"});
-    job.command.insert(job.command.begin(), {"timeout", "-s", "TERM", "3"});
 
-    const Both both = run_in(scratch, job);
+    const Both both = {timed_out(scratch, mpi, false), timed_out(scratch, mpi, true)};
 
+    EXPECT_EQ(both.without.ending(), "exit 124") << both.without.err;
     EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
     // After the second signal, Open MPI 4's launcher ends before its ranks, and Open MPI 5's kills its ranks.
-    for (int i = 0; i < 1000 && read_folder(scratch / "traces").size() < 2; ++i) usleep(10'000);
+    comes_true([&] { return read_folder(scratch / "traces").size() == 2; }, 10);
     if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 2u) << to_string(mpi) << " " << both.with.err;
-    for (const SeenTrace& trace : traces) EXPECT_GT(trace.calls("MPI_Allreduce").size(), 100u);
+    for (const SeenTrace& trace : traces) EXPECT_GE(trace.calls("MPI_Allreduce").size(), 200u);
   }
 }
 
@@ -150,7 +168,7 @@ int moments() {
   return text != nullptr ? std::max(1, atoi(text)) : 20;
 }
 
-bool records(const std::string& folder) {
+bool has_begun(const std::string& folder) {
   const auto files = files_below(folder);
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.rfind("manifest-", 0) == 0; });
 }
@@ -173,8 +191,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
     Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
     job.while_running = [&](int pid) {
-      const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
-      while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);
+      comes_true([&] { return has_begun(scratch / "traces"); });
       usleep(static_cast<useconds_t>(after_us));
       sent_ns = realtime_ns();
       kill(pid, SIGTERM);

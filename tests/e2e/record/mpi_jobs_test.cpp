@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 
@@ -26,19 +28,16 @@ struct App {
 };
 void PrintTo(const App& app, std::ostream* out) { *out << to_string(app.mpi) << " " << app.name; }
 
-std::vector<App> apps_here() {
+std::vector<App> apps_of(Mpi mpi) {
   std::vector<App> apps;
-  for (const Mpi mpi : {Mpi::kOpenMpi, Mpi::kMpich}) {
-    const std::string folder = PROFSHIM_SOURCE_DIR "/build/tests/apps/" + to_string(mpi);
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none))
-      if (entry.is_regular_file() && access(entry.path().c_str(), X_OK) == 0 && entry.path().extension().empty())
-        apps.push_back({mpi, entry.path().filename().string(), {entry.path().string()}});
-  }
+  const std::string folder = PROFSHIM_SOURCE_DIR "/build/tests/apps/" + to_string(mpi);
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none))
+    if (entry.is_regular_file() && access(entry.path().c_str(), X_OK) == 0 && entry.path().extension().empty())
+      apps.push_back({mpi, entry.path().filename().string(), {entry.path().string()}});
   const std::string script = PROFSHIM_SOURCE_DIR "/tests/apps/mpi/mpi4py_app.py";
-  if (fs::exists(script)) apps.push_back({Mpi::kOpenMpi, "mpi4py_app", {"/usr/bin/python3", script}});
-  std::sort(apps.begin(), apps.end(),
-            [](const App& a, const App& b) { return std::tie(a.mpi, a.name) < std::tie(b.mpi, b.name); });
+  if (mpi == Mpi::kOpenMpi) apps.push_back({mpi, "mpi4py_app", {"/usr/bin/python3", script}});
+  std::sort(apps.begin(), apps.end(), [](const App& a, const App& b) { return a.name < b.name; });
   return apps;
 }
 
@@ -57,12 +56,16 @@ struct Recorded : Both {
   std::vector<SeenTrace> traces;
 };
 
-Recorded record(const App& app) {
+/// Runs each program once, for all tests.
+const Recorded& recorded_of(const App& app) {
+  static std::map<std::pair<Mpi, std::string>, Recorded> known;
+  const auto [found, is_new] = known.try_emplace({app.mpi, app.name});
+  Recorded& recorded = found->second;
+  if (!is_new) return recorded;
   const ScratchFolder scratch;
   Job job = mpirun(app.mpi, kRanks, app.command);
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
-  Recorded recorded;
   static_cast<Both&>(recorded) = run_both(job);
   recorded.traces = read_folder(scratch / "traces");
   return recorded;
@@ -79,10 +82,11 @@ int seen_of(const std::string& function, const std::map<std::string, int>& print
   return count_of(function) + (printed.count(large) == 0 ? count_of(large) : 0);
 }
 
+RUNS_IN_ONE_PROCESS(MpiJob);
 class MpiJob : public testing::TestWithParam<App> {};
 
 TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
-  const Recorded recorded = record(GetParam());
+  const Recorded& recorded = recorded_of(GetParam());
 
   EXPECT_EQ(recorded.without.ending(), recorded.with.ending()) << recorded.with.err;
   EXPECT_EQ(sorted_lines(recorded.without.out), sorted_lines(recorded.with.out));
@@ -104,7 +108,7 @@ TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
 
 // Readers match the collectives of ranks by communicator and sequence number.
 TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
-  const Recorded recorded = record(GetParam());
+  const Recorded& recorded = recorded_of(GetParam());
 
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
   // Function names by group and sequence number, then by rank.
@@ -128,7 +132,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
 
 // Only an MPI_Status names the source of a receive from MPI_ANY_SOURCE, but programs may pass MPI_STATUS_IGNORE.
 TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
-  const Recorded recorded = record(GetParam());
+  const Recorded& recorded = recorded_of(GetParam());
 
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
   for (const SeenTrace& trace : recorded.traces) {
@@ -140,12 +144,14 @@ TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Real, MpiJob, testing::ValuesIn(apps_here()), [](const auto& row) {
-  std::string name = to_string(row.param.mpi) + "_" + row.param.name;
+std::string name_of(const testing::TestParamInfo<App>& row) {
+  std::string name = row.param.name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
-});
+}
+INSTANTIATE_TEST_SUITE_P(OpenMpi, MpiJob, testing::ValuesIn(apps_of(Mpi::kOpenMpi)), name_of);
+INSTANTIATE_TEST_SUITE_P(Mpich, MpiJob, testing::ValuesIn(apps_of(Mpi::kMpich)), name_of);
 
 TEST(MpiJobs, EveryProgramIsTested) {
   for (const Mpi mpi : installed_mpis())

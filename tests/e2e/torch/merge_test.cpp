@@ -7,6 +7,7 @@
 #include "e2e/consumers/readers.h"
 #include "e2e/support/merged.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -18,6 +19,14 @@ std::vector<std::string> record(const ScratchFolder& scratch, Launch launch, con
   const Outcome outcome = run(torch_job(scratch, launch, "profiler/train_profiled.py", keys));
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   return traces_below(scratch / "traces");
+}
+
+/// The traces of one job, for all tests.
+std::vector<std::string> traces_of_four_ranks() {
+  static const ScratchFolder scratch;
+  static const std::vector<std::string> paths = record(scratch, Launch::kFourRanks);
+  EXPECT_EQ(paths.size(), 4u);
+  return paths;
 }
 
 std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
@@ -58,12 +67,12 @@ void expect_brought_together(const ScratchFolder& scratch, const std::vector<std
   EXPECT_GE(within_bound, placed_ranks * 99 / 100);
 }
 
+RUNS_IN_ONE_PROCESS(TorchMerge);
+
 TEST(TorchMerge, AlignsClocksByCollectivesWithoutNumbers) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  const auto paths = record(scratch, Launch::kFourRanks);
-  ASSERT_EQ(paths.size(), 4u);
-  expect_brought_together(scratch, paths);
+  expect_brought_together(scratch, traces_of_four_ranks());
 }
 
 TEST(TorchMerge, AlignsClocksWithoutSteps) {
@@ -84,9 +93,8 @@ TEST(TorchMerge, AlignsClocksOfTorchsOwnTraces) {
 TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  const auto paths = record(scratch, Launch::kFourRanks);
 
-  const SeenTrace all = merged(scratch / "all.pt.trace.json", paths);
+  const SeenTrace all = merged(scratch / "all.pt.trace.json", traces_of_four_ranks());
 
   std::map<std::string, int> seen;
   for (const auto& [id, arrow] : arrows(all)) {
@@ -109,9 +117,8 @@ TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
 TEST(TorchMerge, RanksOfOneHostKeepOneClock) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  const auto paths = record(scratch, Launch::kFourRanks);
 
-  const SeenTrace all = merged(scratch / "all.pt.trace.json", paths);
+  const SeenTrace all = merged(scratch / "all.pt.trace.json", traces_of_four_ranks());
 
   for (int rank = 1; rank < 4; ++rank) {
     const Placed at = placed(all, rank, {});

@@ -23,8 +23,8 @@ void remove_spools() {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-bool comes_true(const std::function<bool()>& condition) {
-  const std::int64_t until_ns = monotonic_ns() + 30'000'000'000;
+bool comes_true(const std::function<bool()>& condition, int most_seconds) {
+  const std::int64_t until_ns = monotonic_ns() + std::int64_t{most_seconds} * 1'000'000'000;
   while (!condition()) {
     if (monotonic_ns() > until_ns) return false;
     usleep(2000);

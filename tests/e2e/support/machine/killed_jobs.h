@@ -14,8 +14,7 @@ namespace profshim::e2e {
 std::vector<std::string> spools();
 void remove_spools();
 
-/// Waits for at most 30 s.
-bool comes_true(const std::function<bool()>& condition);
+bool comes_true(const std::function<bool()>& condition, int most_seconds = 30);
 
 /// True once a rank records a window into the folder. The first manifest is older than the window.
 bool records(const std::string& folder);
