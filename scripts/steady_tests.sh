@@ -14,20 +14,27 @@ mkdir -p "$logs"
 cores=$(taskset -pc $$ | sed 's/.*: //' | tr , '\n' | awk -F- '{for (i = $1; i <= ($2 == "" ? $1 : $2); ++i) print i}' |
   head -n 2 | paste -sd,)
 taskset -pc "$cores" $$ >/dev/null
-load=()
-trap 'kill "${load[@]}" 2>/dev/null' EXIT
-trap 'exit 130' INT TERM
+started=()
+# shellcheck disable=SC2317  # called by the traps
+end() {
+  kill "${started[@]}" 2>/dev/null
+  exit "${1:-130}"
+}
+trap 'end "$?"' EXIT
+trap end INT TERM
 for _ in 1 2 3 4; do
-  (while :; do :; done) &
-  load+=($!)
+  (trap - EXIT INT TERM; while :; do :; done) &
+  started+=($!)
 done
 stress-ng --quiet --vm 1 --vm-bytes 60% --vm-keep --timeout 0 &
-load+=($!)
+started+=($!)
 
 good=0
 for round in $(seq "$rounds"); do
   log=$logs/$round.log
-  if PROFSHIM_TEST_SEED=${STEADY_SEED:-random} PROFSHIM_TEST_RESULTS=$logs/$round scripts/run_tests.sh "$@" >"$log" 2>&1; then
+  PROFSHIM_TEST_SEED=${STEADY_SEED:-random} PROFSHIM_TEST_RESULTS=$logs/$round scripts/run_tests.sh "$@" >"$log" 2>&1 &
+  started[5]=$!
+  if wait "$!"; then # unlike a command in the foreground, it lets the traps run at once
     good=$((good + 1))
     continue
   fi

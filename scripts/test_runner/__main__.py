@@ -2,6 +2,7 @@
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -46,6 +47,7 @@ class Pass:
 
 
 def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = pool.Settings(os.environ)
     passes = [Pass(argument, settings.results) for argument in sys.argv[1:]]
     known = portions.read_times(portions.TIMES)

@@ -1,4 +1,5 @@
-/* At step `end`, the slow rank kills the job while the other ranks wait in MPI_Allreduce. */
+/* The slow rank comes to MPI_Allreduce last: it waits for a message of each other rank, which sends it just before. At
+   step `end`, it kills the job while the other ranks wait in MPI_Allreduce. The library does not see PMPI_ calls. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,6 +20,12 @@ int main(int argc, char** argv) {
   PMPI_Allgather(&own, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
   for (int step = 0; step < steps; ++step) {
+    if (rank == slow) {
+      for (int i = 1; i < size; ++i)
+        PMPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, step, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (slow < size) {
+      PMPI_Send(NULL, 0, MPI_INT, slow, step, MPI_COMM_WORLD);
+    }
     if (rank == slow && step == end) {
       sleep(1);
       for (int i = 0; i < size; ++i) {

@@ -17,6 +17,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 
 import torch
 import torch.distributed as dist
@@ -71,6 +72,14 @@ def hogwild(rank, _):
     train(torch.nn.Linear(32, 8))
 
 
+def hogwild_together(rank, _):
+    """On a busy machine, a child could have ended before the next one starts. That would be a rank started again."""
+    open(f"child-{rank}", "w").close()
+    while any(not os.path.exists(f"child-{other}") for other in range(COUNT)):
+        time.sleep(0.001)
+    hogwild(rank, _)
+
+
 def infer_alone(rank, _):
     torch.set_num_threads(1)
     infer()
@@ -87,7 +96,7 @@ def fork_without_handlers():
     for rank in range(COUNT):
         child = ctypes.CDLL(None)._Fork()
         if child == 0:
-            hogwild(rank, 0)
+            hogwild_together(rank, 0)
             os._exit(0)
         children.append(child)
     assert all(os.waitpid(child, 0)[1] == 0 for child in children)
@@ -117,7 +126,7 @@ def start_children():
         loader = torch.utils.data.DataLoader(Slow(), num_workers=COUNT, multiprocessing_context=context)
         assert len(list(loader)) == 4
     elif CHILD != "none":
-        work = {"hogwild": hogwild, "infer": infer_alone}.get(CHILD, join)
+        work = {"hogwild": hogwild_together, "infer": infer_alone}.get(CHILD, join)
         torch.multiprocessing.start_processes(work, (free_port(),), nprocs=COUNT, start_method=METHOD)
 
 

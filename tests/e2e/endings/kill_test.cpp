@@ -9,6 +9,7 @@
 
 #include "e2e/support/answers/written_summary.h"
 #include "e2e/support/built_programs.h"
+#include "e2e/support/machine/killed_jobs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/runner_hints.h"
@@ -30,7 +31,7 @@ struct Killed {
 };
 
 // The library writes the manifest before it records.
-bool records(const std::string& folder) {
+bool has_begun(const std::string& folder) {
   for (const std::string& file : files_below(folder))
     if (file.rfind("manifest-", 0) == 0) return true;
   return false;
@@ -44,13 +45,18 @@ bool removed_a_trace(const std::string& folder) {
   return false;
 }
 
-Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
+bool has_a_trace(const std::string& folder) {
+  for (const std::string& file : files_below(folder))
+    if (file.find(".pt.trace.json") != std::string::npos) return true;
+  return false;
+}
+
+/// Waits for the condition first.
+Killed kill_after(Job job, std::int64_t after_us, const std::function<bool()>& condition) {
   Killed killed;
   job.while_running = [&](int pid) {
-    const std::int64_t patience_until_ns = profshim::monotonic_ns() + 30'000'000'000;
-    while (!folder.empty() && !records(folder) && profshim::monotonic_ns() < patience_until_ns) usleep(1000);
-    const timespec wait{after_us / 1000000, (after_us % 1000000) * 1000};
-    nanosleep(&wait, nullptr);
+    comes_true(condition);
+    usleep(static_cast<useconds_t>(after_us));
     killed.at_ns = profshim::realtime_ns();
     kill(pid, SIGKILL);
   };
@@ -92,8 +98,11 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
                                     (scratch / "traces") + "\"\ngzip = " + (moment % 2 == 0 ? "false" : "true") + "\n");
     const std::int64_t after_us = delay_us(random);
 
-    const bool while_it_records = moment % 4 < 2;
-    const Killed killed = kill_after(job, after_us, while_it_records ? scratch / "traces" : "");
+    // Half of the jobs are killed while they write: a window lasts some milliseconds.
+    const bool while_it_writes = moment % 4 < 2;
+    const Killed killed = while_it_writes
+                              ? kill_after(job, after_us / 5, [&] { return has_a_trace(scratch / "traces"); })
+                              : kill_after(job, after_us, [] { return true; });
 
     EXPECT_EQ(killed.outcome.ending(), "signal 9");
     const auto traces = read_folder(scratch / "traces");
@@ -126,8 +135,8 @@ TEST(Kill, TheNewestTracesThatRetentionKeepsAreThere) {
     const std::int64_t after_us = delay_us(random);
     job.while_running = [&](int pid) {
       const bool after_a_removal = moment % 2 == 0;
-      const auto has_begun = after_a_removal ? removed_a_trace : records;
-      while (!has_begun(scratch / "traces") && kill(pid, 0) == 0) usleep(1000);
+      const auto condition = after_a_removal ? removed_a_trace : has_begun;
+      while (!condition(scratch / "traces") && kill(pid, 0) == 0) usleep(1000);
       usleep(static_cast<useconds_t>(after_us));
       run(shell("pkill -KILL -f 'ending forever 1 1003'"));
     };
@@ -160,8 +169,8 @@ TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   for (int moment = 0; moment < std::max(1, moments() / 4); ++moment) {
     const ScratchFolder scratch;
     const std::int64_t after_us = delay_us(random);
-    const Killed killed =
-        kill_after(endless_job(scratch, record_all_spec(scratch / "traces"), kPauseUs), after_us, scratch / "traces");
+    const Killed killed = kill_after(endless_job(scratch, record_all_spec(scratch / "traces"), kPauseUs), after_us,
+                                     [&] { return has_begun(scratch / "traces"); });
 
     const Outcome recover = profshim({"recover", scratch / "traces"});
 
@@ -181,7 +190,7 @@ TEST(Kill, BeforeTheStepsAreFoundLeavesATrace) {
   const ScratchFolder scratch;
   const std::string folder = scratch / "traces";
   const std::string spec = "version = 1\n[ranks]\nselect = \"all\"\n[output]\nfolder = \"";
-  kill_after(endless_job(scratch, spec + folder + "\"\n", 20'000), 700'000, folder);
+  kill_after(endless_job(scratch, spec + folder + "\"\n", 20'000), 700'000, [&] { return has_begun(folder); });
 
   const Outcome recover = profshim({"recover", folder});
 
@@ -201,7 +210,7 @@ TEST(Kill, BeforeTheStepsAreFoundLeavesATrace) {
 TEST(Kill, RecoverFindsTheRunsBelowAFolder) {
   const ScratchFolder scratch;
   const std::string run = scratch / "traces/group-1";
-  kill_after(endless_job(scratch, record_all_spec(run)), 300'000, run);
+  kill_after(endless_job(scratch, record_all_spec(run)), 300'000, [&] { return records(run); });
 
   const Outcome recover = profshim({"recover", scratch / "traces"});
 
