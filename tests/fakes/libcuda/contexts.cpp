@@ -1,7 +1,6 @@
 #include <dlfcn.h>
 #include <sched.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -9,6 +8,15 @@
 #include "fakes/libcuda/simulator.h"
 
 namespace fake {
+namespace {
+
+std::uint64_t thread_cpu_ns() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ull + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
 
 Simulator::Simulator() {
   if (const std::string path_name = path("FAKE_CUDA_TIMELINE"); !path_name.empty())
@@ -95,11 +103,15 @@ int Simulator::reset() {
   return kOk;
 }
 
+// The CPU makes a context, so this takes longer on a busy machine.
 void Simulator::make_first_context() {
   if (first_context_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(context_lock_);
   if (first_context_) return;
-  std::this_thread::sleep_for(std::chrono::milliseconds(number("FAKE_CUDA_CONTEXT_MS", 150)));
+  const std::uint64_t took_ns = number("FAKE_CUDA_CONTEXT_MS", 150) * 1'000'000, end_ns = realtime_ns() + took_ns;
+  for (const std::uint64_t until_ns = thread_cpu_ns() + took_ns / 5; thread_cpu_ns() < until_ns;) {
+  }
+  wait_until(end_ns);
   first_context_.store(true, std::memory_order_release);
 }
 
