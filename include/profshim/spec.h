@@ -12,21 +12,11 @@
 #include "profshim/base/problem.h"
 #include "profshim/base/rank.h"
 #include "profshim/perf_counters.h"
+#include "profshim/spec/step_sources.h"
 #include "profshim/window.h"
 
 namespace profshim {
 
-enum class StepSource : std::uint8_t {
-  kAuto,
-  kNvtx,
-  kSymbol,
-  kKernel,
-  kCollective,
-  kCudaProfilerApi,
-  kTorch,
-  kTime,
-  kNone
-};
 /// Reaction to another CUPTI client: release CUPTI, refuse the client, or ignore it.
 enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };

@@ -24,6 +24,13 @@ constexpr std::string_view kNamedSteps[] = {"ProfilerStep#*", "training_step_*",
 constexpr std::string_view kTraining[] = {"Optimizer.step#*", "DistributedDataParallel.forward",
                                           "FullyShardedDataParallel.forward"};
 
+using namespace recorder;  // the modes of steps.def
+constexpr std::uint32_t kModes[] = {
+#define STEP_SOURCE(enumerator, word, pattern, wanted, example, why_no_end, modes, traits) modes,
+#include "profshim/spec/steps.def"
+#undef STEP_SOURCE
+};
+
 StepPattern pattern_of(std::string_view text, bool torch_only) {
   return {std::string(text), std::string(glob_literal_prefix(text)), torch_only};
 }
@@ -43,45 +50,22 @@ const StepPattern* StepRule::chosen_pattern() const {
 }
 
 std::uint32_t StepRule::mode_bits() const {
-  std::uint32_t bits = 0;
-  if (source == StepSource::kCollective) bits |= recorder::kHookSteps;
-  if (source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
-  if (source == StepSource::kNvtx || source == StepSource::kAuto) bits |= recorder::kNvtxSteps;
-  if (source == StepSource::kTorch || source == StepSource::kAuto) bits |= recorder::kTorchSteps;
+  std::uint32_t bits = kModes[static_cast<std::size_t>(source)];
   if (of_operators) bits |= recorder::kOperatorSteps;
   return bits;
 }
 
 std::string StepRule::settings() const {
-  const char* const name = source == StepSource::kNvtx ? "nvtx" : source == StepSource::kTorch ? "torch" : "collective";
-  std::string text = std::string("steps.source=") + name + " steps.pattern=\"" + pattern + "\"";
+  std::string text = "steps.source=" + std::string(row_of(source).word) + " steps.pattern=\"" + pattern + "\"";
   if (at_end) text += " steps.edge=end";
   if (every > 1) text += " steps.every=" + std::to_string(every);
   return text;
 }
 
 std::string StepRule::text() const {
-  switch (source) {
-    case StepSource::kAuto:
-      return "auto";
-    case StepSource::kNvtx:
-      return "nvtx " + pattern;
-    case StepSource::kSymbol:
-      return "symbol " + pattern;
-    case StepSource::kKernel:
-      return "kernel " + pattern;
-    case StepSource::kCudaProfilerApi:
-      return "cuda_profiler_api";
-    case StepSource::kTorch:
-      return pattern.empty() ? "torch" : "torch " + pattern;
-    case StepSource::kCollective:
-      return "collective " + pattern;
-    case StepSource::kTime:
-      return "time";
-    case StepSource::kNone:
-      return "none";
-  }
-  return {};
+  const std::string word(row_of(source).word);
+  const bool has_pattern = source != StepSource::kAuto && row_of(source).pattern != StepSourceRow::Pattern::kNone;
+  return has_pattern && !(source == StepSource::kTorch && pattern.empty()) ? word + " " + pattern : word;
 }
 
 const StepRule* rule_of(const Spec& spec) {
@@ -91,7 +75,7 @@ const StepRule* rule_of(const Spec& spec) {
   rule->at_end = spec.steps.edge_end;
   rule->every = spec.steps.every;
   const bool torch = rule->source == StepSource::kTorch;
-  const bool has_ranges = torch || rule->source == StepSource::kNvtx || rule->source == StepSource::kAuto;
+  const bool has_ranges = row_of(rule->source).has(StepSourceRow::kRanges);
   if (has_ranges && rule->source != StepSource::kAuto && !rule->pattern.empty()) {
     rule->patterns.push_back(pattern_of(rule->pattern, torch));
     rule->of_operators = torch && rule->pattern.find("::") != std::string::npos;  // "aten::embedding"

@@ -213,8 +213,7 @@ void Steps::arm() {
 // predicted: it waits for CUPTI.
 bool Steps::is_window_near(std::int64_t step, std::int64_t step_ns) const {
   constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
-  const StepSource source = plan_.spec.steps.source;
-  if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || queue_.all_opened.load()) return false;
+  if (!row_of(plan_.spec.steps.source).has(StepSourceRow::kForeseen) || queue_.all_opened.load()) return false;
   const std::optional<std::int64_t> next = plan_.spec.schedule.next_recorded(step + 1);
   if (!next) return false;
   if (was_window_near_) return true;  // a long step must not switch CUPTI off again

@@ -88,52 +88,36 @@ class Checks {
                         : "did you mean \"" + std::string(near) + "\"?";
   }
 
+  void source_of_cupti(const std::string& source) {
+    if (spec_.device_timing == DeviceTiming::kHost) {
+      error("capture.device_timing", "steps.source", source + " needs CUPTI",
+            "write capture.device_timing = \"cupti\", or change steps.source");
+    }
+    if (!spec_.activities.cuda) {
+      error("capture.activities", "steps.source", source + " needs the activity \"cuda\"",
+            "add \"cuda\" to this list, or change steps.source");
+    }
+  }
+
   void step_source() {
-    const bool empty = spec_.steps.pattern.empty();
-    switch (spec_.steps.source) {
-      case StepSource::kSymbol:
-        if (empty) {
-          error("steps.pattern", "steps.source", "steps.source = \"symbol\" needs the name of a function",
-                "write steps.pattern = \"my_solver_step\"");
-        }
-        break;
-      case StepSource::kKernel:
-        if (empty) {
-          error("steps.pattern", "steps.source", "steps.source = \"kernel\" needs the name of a kernel",
-                "write steps.pattern = \"*adam*\", or the name of the optimizer's kernels");
-        }
-        if (spec_.device_timing == DeviceTiming::kHost) {
-          error("capture.device_timing", "steps.source", "steps.source = \"kernel\" needs CUPTI",
-                "write capture.device_timing = \"cupti\", or change steps.source");
-        }
-        if (!spec_.activities.cuda) {
-          error("capture.activities", "steps.source", "steps.source = \"kernel\" needs the activity \"cuda\"",
-                "add \"cuda\" to this list, or change steps.source");
-        }
-        break;
-      case StepSource::kCollective:
-        if (empty) {
-          error("steps.pattern", "steps.source", "steps.source = \"collective\" needs the name of a collective",
-                "write steps.pattern = \"MPI_Allreduce\"");
-        } else if (!pattern_is_a_collective()) {
-          error("steps.pattern", "steps.source", "matches no MPI or NCCL function that profshim records",
-                near_collective());
-        }
-        break;
-      case StepSource::kTime:
-        if (spec_.steps.every_ms == 0) {
-          error("steps.every_ms", "steps.source", "steps.source = \"time\" needs the length of a step",
-                "write steps.every_ms = 1000");
-        }
-        [[fallthrough]];
-      case StepSource::kCudaProfilerApi:
-      case StepSource::kNone:
-        if (!empty) warning("steps.pattern", "has no effect with this steps.source", "remove it");
-        break;
-      case StepSource::kAuto:
-      case StepSource::kNvtx:
-      case StepSource::kTorch:
-        break;
+    const StepSourceRow& row = row_of(spec_.steps.source);
+    const std::string source = "steps.source = \"" + std::string(row.word) + "\"";
+    const bool has_pattern = !spec_.steps.pattern.empty();
+    if (row.pattern == StepSourceRow::Pattern::kRequired && !has_pattern) {
+      error("steps.pattern", "steps.source", source + " needs " + std::string(row.wanted),
+            "write steps.pattern = " + std::string(row.example));
+    }
+    if (row.pattern == StepSourceRow::Pattern::kNone && has_pattern) {
+      warning("steps.pattern", "has no effect with this steps.source", "remove it");
+    }
+    if (row.has(StepSourceRow::kCupti)) source_of_cupti(source);
+    if (spec_.steps.source == StepSource::kCollective && has_pattern && !pattern_is_a_collective()) {
+      error("steps.pattern", "steps.source", "matches no MPI or NCCL function that profshim records",
+            near_collective());
+    }
+    if (spec_.steps.source == StepSource::kTime && spec_.steps.every_ms == 0) {
+      error("steps.every_ms", "steps.source", "steps.source = \"time\" needs the length of a step",
+            "write steps.every_ms = 1000");
     }
     if (spec_.steps.source == StepSource::kCudaProfilerApi && spec_.steps.every != 1) {
       error("steps.every", "steps.source",
@@ -148,14 +132,9 @@ class Checks {
 
   void step_edge() {
     if (!spec_.steps.edge_end) return;
-    const char* why = nullptr;
-    if (spec_.steps.source == StepSource::kSymbol) why = "the end of a function is not seen";
-    if (spec_.steps.source == StepSource::kKernel) why = "a step begins where its kernel is launched";
-    if (spec_.steps.source == StepSource::kCudaProfilerApi) why = "a step is the whole range";
-    if (spec_.steps.source == StepSource::kTime) why = "time has no marker that could end";
-    if (spec_.steps.source == StepSource::kNone) why = "there are no steps";
-    if (why != nullptr) {
-      error("steps.edge", "steps.source", std::string("\"end\" does not work with this steps.source: ") + why,
+    const std::string_view why = row_of(spec_.steps.source).why_no_end;
+    if (!why.empty()) {
+      error("steps.edge", "steps.source", "\"end\" does not work with this steps.source: " + std::string(why),
             "write steps.edge = \"begin\"");
     }
   }

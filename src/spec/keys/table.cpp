@@ -120,20 +120,18 @@ std::vector<KeyRow> rank_keys() {
   };
 }
 
+std::vector<Choice<StepSource>> step_sources() {
+  std::vector<Choice<StepSource>> choices;
+  for (std::size_t i = 0; i < std::size(kStepSources); ++i) {
+    choices.push_back({kStepSources[i].word, static_cast<StepSource>(i)});
+  }
+  return choices;
+}
+
 std::vector<KeyRow> step_keys() {
   return {
       choice_row<StepSource>(
-          "steps.source",
-          {{"auto", StepSource::kAuto},
-           {"nvtx", StepSource::kNvtx},
-           {"symbol", StepSource::kSymbol},
-           {"kernel", StepSource::kKernel},
-           {"collective", StepSource::kCollective},
-           {"cuda_profiler_api", StepSource::kCudaProfilerApi},
-           {"torch", StepSource::kTorch},
-           {"time", StepSource::kTime},
-           {"none", StepSource::kNone}},
-          [](Spec& s) -> StepSource& { return s.steps.source; },
+          "steps.source", step_sources(), [](Spec& s) -> StepSource& { return s.steps.source; },
           "kind of event that marks a step; auto = find the loop; none = the whole job is one window"),
       text_row(
           "steps.pattern", "pattern", [](Spec& s) -> std::string& { return s.steps.pattern; },
