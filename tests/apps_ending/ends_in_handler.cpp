@@ -1,5 +1,5 @@
-// A handler of SIGPROF or SIGALRM interrupts MPI calls about a thousand times per second. From its COUNTth call on, or
-// at the end of main(), it ends the process, also on several threads.
+// A handler of SIGPROF or SIGALRM interrupts MPI calls about a thousand times per second. From its COUNTth call on, if
+// MPI was called by then, or at the end of main(), it ends the process, also on several threads.
 //   usage: ends_in_handler prof|alrm _exit|exit|quick_exit|at_end main|thread COUNT
 #include <mpi.h>
 #include <pthread.h>
@@ -15,12 +15,12 @@ namespace {
 
 std::string how;
 int count = 0;
-volatile sig_atomic_t handled = 0, is_ending = 0;
+volatile sig_atomic_t handled = 0, has_called = 0, is_ending = 0;
 
 void on_timer(int) {
   handled = handled + 1;
   if (how == "at_end" && is_ending != 0) _exit(9);
-  if (handled < count) return;
+  if (handled < count || has_called == 0) return;
   if (how == "_exit") _exit(9);
   if (how == "exit") std::exit(10);
   if (how == "quick_exit") std::quick_exit(11);
@@ -29,6 +29,7 @@ void on_timer(int) {
 void call() {
   int one = 1, sum = 0;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+  has_called = 1;
 }
 
 void* work(void*) {
