@@ -174,9 +174,13 @@ $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES)) $$(i
 	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -l:libz.a -ldl -pthread
 	@$(call keep_command,$(LINK_COMMAND))
 
-.PHONY: bench
-bench: all $(BENCHES)  ## the cost of a hook, a drain, a written event on this machine, into tests/bench/README.md
-	$(Q)scripts/bench.sh $(OUT) $(BENCHES)
+.PHONY: bench bench-programs
+bench:  ## the cost of a hook, a drain, a written event on this machine, into tests/bench/README.md; TRY=1: short, not written
+	$(Q)scripts/install_deps.sh --test
+	$(Q)$(AGAIN) bench-programs
+	-$(Q)scripts/consumers_venv.sh >/dev/null
+	$(Q)scripts/bench.sh $(if $(TRY),--try) $(OUT) $(BENCHES)
+bench-programs: all $(BENCHES)  ## the programs of `make bench`
 
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.cpp))

@@ -4,7 +4,7 @@
 ifeq ($(VARIANT),release)
 STACK_PROBE := $(OUT)/tests/apps_stack/libstack_probe.so
 TEST_APPS   += $(STACK_PROBE)
-test-unit bench: $(STACK_PROBE)
+test-unit bench-programs: $(STACK_PROBE)
 
 $(STACK_PROBE): $(call objects,tests/apps_stack/stack_probe.cpp $(LIB_SOURCES))
 	@mkdir -p $(@D)

@@ -2,7 +2,8 @@
 """Compares overhead_percent of a trace with the time by which the same loop takes longer under the library. A ratio of
 1.00 means that overhead_percent is exact. Each time is the minimum of several runs, because load only adds to it.
 
-usage: overhead_share.py LIBRARY OVERHEAD_LOOP
+usage: overhead_share.py LIBRARY calls OVERHEAD_LOOP
+       overhead_share.py LIBRARY torch
 """
 import glob
 import json
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-ROUNDS = 11
+ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 11)
 TORCH_LOOP = """
 import time, torch
 torch.set_num_threads(1)
@@ -53,13 +54,15 @@ def said(folder):
 
 
 def main():
-    library, loop = (os.path.abspath(path) for path in sys.argv[1:3])
-    ways = {
-        "MPI_Send to nobody": (500000, [loop, "mpi", "500000"]),
-        "NVTX push + pop": (500000, [loop, "nvtx", "500000"]),
-    }
-    if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
-        ways["neg_() of two numbers"] = (200000, [sys.executable, "-c", TORCH_LOOP])
+    library = os.path.abspath(sys.argv[1])
+    if sys.argv[2] == "torch":
+        ways = {"neg_() of two numbers": (200000, [sys.executable, "-c", TORCH_LOOP])}
+    else:
+        loop = os.path.abspath(sys.argv[3])
+        ways = {
+            "MPI_Send to nobody": (500000, [loop, "mpi", "500000"]),
+            "NVTX push + pop": (500000, [loop, "nvtx", "500000"]),
+        }
     for name, (count, command) in ways.items():
         bare, recorded, stated = [], [], []
         for _ in range(ROUNDS):

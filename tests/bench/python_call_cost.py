@@ -10,6 +10,7 @@ import tempfile
 import time
 
 REPEATS, LOOPS, INNER = 5, 5000, 10
+ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 3)
 
 
 def leaf(value):
@@ -94,7 +95,7 @@ def main():
         return
     fastest = {}
     with tempfile.TemporaryDirectory() as folder:
-        for round_number in range(3):
+        for round_number in range(ROUNDS):
             for kind in KINDS:
                 ns = measure(kind, os.path.abspath(sys.argv[1]), f"{folder}/{round_number}")
                 if ns is not None:
@@ -104,6 +105,9 @@ def main():
     for kind, name in (("cProfile", "cProfile"), ("torch", "torch.profiler, with_stack"), ("profshim", "profshim")):
         if kind not in fastest:
             print(f"  {name:36} not there")
+            continue
+        if "profshim" not in fastest:
+            print(f"  added by {name:27} {fastest[kind] - base:6.0f} ns")
             continue
         share = (fastest["profshim"] - base) / (fastest[kind] - base) if kind != "profshim" else 1
         beside = "" if kind == "profshim" else f"   profshim adds {share:.2f} of it"

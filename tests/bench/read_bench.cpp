@@ -19,6 +19,8 @@ namespace {
 
 using namespace profshim;
 
+constexpr const char* kConsumers = PROFSHIM_BUILD_DIR "/venv-consumers/bin/python";
+
 void write_trace(const std::string& path, int rank, std::int64_t events) {
   AtomicFile file;
   file.open(path);
@@ -57,8 +59,9 @@ double seconds_of(const auto& work) {
 }
 
 /// Returns 0 on failure.
-double python_seconds(const std::string& python, const std::string& program) {
-  const std::string command = python + " -c \"import time; " + program + "; print(time.time()-t)\" 2>/dev/null";
+double python_seconds(const char* python, const std::string& program) {
+  const std::string command =
+      std::string(python) + " -c \"import time; " + program + "; print(time.time()-t)\" 2>/dev/null";
   std::FILE* const out = popen(command.c_str(), "r");
   double seconds = 0;
   if (out == nullptr || std::fscanf(out, "%lf", &seconds) != 1) seconds = 0;
@@ -117,15 +120,21 @@ int main(int argc, char** argv) {
     summary = std::min(summary, seconds_of([&] { key_averages({file}, {}); }));
   }
   const double json = python_seconds("/usr/bin/python3", "import json; t=time.time(); json.load(open('" + file + "'))");
-  const double hta = python_seconds(PROFSHIM_BUILD_DIR "/venv-consumers/bin/python",
+  const double hta = python_seconds(kConsumers,
                                     "from hta.trace_analysis import TraceAnalysis; t=time.time(); "
                                     "TraceAnalysis(trace_files={0: '" +
                                         file + "'}, trace_dir='" + folder + "')");
   std::printf("%.0f MB, %lld events\n", megabytes, static_cast<long long>(events));
   std::printf("read                %7.2f s %8.0f MB/s", read, megabytes / read);
-  if (json > 0) std::printf(", %.1f times as fast as Python's json (%.2f s)", json / read, json);
+  if (json > 0)
+    std::printf(", %.1f times as fast as Python's json (%.2f s)", json / read, json);
+  else
+    std::printf("; Python's json left out: no /usr/bin/python3");
   std::printf("\nsummary --table     %7.2f s %8.0f MB/s", summary, megabytes / summary);
-  if (hta > 0) std::printf(", %.1f times as fast as HTA's load (%.2f s)", hta / summary, hta);
+  if (hta > 0)
+    std::printf(", %.1f times as fast as HTA's load (%.2f s)", hta / summary, hta);
+  else
+    std::printf("; HTA left out: not in %s (scripts/consumers_venv.sh)", kConsumers);
   std::printf("\n");
   for (int files = 2; files <= most_files; files *= 2) {
     const Cost cost = merge_cost(folder, files);
@@ -134,8 +143,11 @@ int main(int argc, char** argv) {
   }
   const std::string twin = folder + "/x.pftrace", table = folder + "/x.parquet";
   print_conversion("pftrace", twin, megabytes, cost_of([&] { return convert_to_perfetto(file, twin); }));
-  const std::string python = PROFSHIM_BUILD_DIR "/venv-consumers/bin/python";
-  if (std::filesystem::exists(python))
-    print_conversion("parquet", table, megabytes, cost_of([&] { return convert_to_parquet({{file}, table, python}); }));
+  if (python_seconds(kConsumers, "import pyarrow; t=time.time()") > 0)
+    print_conversion("parquet", table, megabytes, cost_of([&] {
+                       return convert_to_parquet({{file}, table, kConsumers});
+                     }));
+  else
+    std::printf("convert to parquet: left out: no pyarrow in %s (scripts/consumers_venv.sh)\n", kConsumers);
   if (argc <= 3) std::filesystem::remove_all(folder);
 }

@@ -3,7 +3,7 @@
 search, with those under a library that does not search, and with those that torch.profiler records. Each time is the
 minimum of several runs, because load only adds to it. The operators are small: nearly all their time is PyTorch's own.
 
-usage: search_cost.py LIBRARY
+usage: search_cost.py LIBRARY torch|mpi
 """
 import json
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-ROUNDS = 9
+ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 9)
 ITERATIONS = 400
 DECIDING = range(2, 14)  # the steps are found within 12 iterations
 AFTER = range(350, ITERATIONS)
@@ -41,7 +41,8 @@ def iteration():
 """
 PEER = """
 from torch.profiler import profile
-profile(activities=[torch.profiler.ProfilerActivity.CPU]).__enter__()
+peer = profile(activities=[torch.profiler.ProfilerActivity.CPU])
+peer.__enter__()
 """
 TIMED = """
 import json, resource, time
@@ -52,6 +53,8 @@ for _ in range(%d):
     times.append(time.thread_time_ns() - began)
     time.sleep(0.003)
 print(json.dumps([times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+if "peer" in globals():
+    peer.__exit__(None, None, None)  # PyTorch 2.15 crashes if a process ends while it profiles
 """ % ITERATIONS
 
 
@@ -65,7 +68,7 @@ def turn(loop, library, settings):
             PROFSHIM_STEPS="1000000",
             PROFSHIM_SET=f"output.folder='{folder}/traces' profile.log_level=error {settings}",
         )
-        command = ["/usr/bin/python3", "-c", loop + TIMED]
+        command = [sys.executable, "-c", loop + TIMED]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -78,24 +81,24 @@ def more(runs, iterations, mode):
     return 100 * (least(runs[mode], iterations) / least(runs["idle"], iterations) - 1)
 
 
-def main(library):
+def main(library, kind):
     idle = "steps.source=nvtx steps.pattern=none"
-    for name, loop in (("PyTorch", TORCH_LOOP), ("MPI", MPI_LOOP)):
-        modes = {"idle": (loop, idle), "searching": (loop, "steps.source=auto")}
-        if name == "PyTorch":
-            modes["peer"] = (loop + PEER, idle)
-        runs = {mode: [] for mode in modes}
-        for _ in range(ROUNDS):
-            for mode, (program, settings) in modes.items():
-                runs[mode].append(turn(program, library, settings))
-        memory = {mode: min(kib for _, kib in runs[mode]) for mode in modes}
-        peer = f"; under torch.profiler {more(runs, DECIDING, 'peer'):+.1f} %" if "peer" in modes else ""
-        print(
-            f"search for steps, {name}: an iteration takes {more(runs, DECIDING, 'searching'):+.1f} % while it is on, "
-            f"{more(runs, AFTER, 'searching'):+.1f} % afterwards (goal: 1 % and 0){peer}; memory of the process "
-            f"{(memory['searching'] - memory['idle']) / 1024:+.1f} MiB (goal: 4)"
-        )
+    name, loop = {"torch": ("PyTorch", TORCH_LOOP), "mpi": ("MPI", MPI_LOOP)}[kind]
+    modes = {"idle": (loop, idle), "searching": (loop, "steps.source=auto")}
+    if kind == "torch":
+        modes["peer"] = (loop + PEER, idle)
+    runs = {mode: [] for mode in modes}
+    for _ in range(ROUNDS):
+        for mode, (program, settings) in modes.items():
+            runs[mode].append(turn(program, library, settings))
+    memory = {mode: min(kib for _, kib in runs[mode]) for mode in modes}
+    peer = f"; under torch.profiler {more(runs, DECIDING, 'peer'):+.1f} %" if "peer" in modes else ""
+    print(
+        f"search for steps, {name}: an iteration takes {more(runs, DECIDING, 'searching'):+.1f} % while it is on, "
+        f"{more(runs, AFTER, 'searching'):+.1f} % afterwards (goal: 1 % and 0){peer}; memory of the process "
+        f"{(memory['searching'] - memory['idle']) / 1024:+.1f} MiB (goal: 4)"
+    )
 
 
 if __name__ == "__main__":
-    main(os.path.abspath(sys.argv[1]))
+    main(os.path.abspath(sys.argv[1]), sys.argv[2])

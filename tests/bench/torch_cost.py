@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-ROUNDS, CALLS = 20, 10000
+ROUNDS, CALLS = int(os.environ.get("BENCH_ROUNDS") or 20), 10000
 WAYS = {
     "bare": {},
     "an observer that does nothing": {},
@@ -81,9 +81,13 @@ def main():
     library, observer = (os.path.abspath(path) for path in sys.argv[1:3])
     folder = tempfile.mkdtemp(prefix="profshim-bench-")
     try:
-        least = {way: min(run(way, library, observer, folder) for _ in range(5)) for way in WAYS}
+        least = {way: min(run(way, library, observer, folder) for _ in range(min(5, ROUNDS))) for way in WAYS}
     finally:
         shutil.rmtree(folder)
+    version = subprocess.run(
+        [sys.executable, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True, check=True
+    )
+    print(f"PyTorch {version.stdout.strip()}")
     bare = least["bare"]
     print(f"{'neg_() of two numbers':32} {bare:8.0f} ns")
     for way in list(WAYS)[1:]:
