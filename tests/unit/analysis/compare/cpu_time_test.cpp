@@ -84,7 +84,8 @@ TEST(CompareCpuTime, HasTheNumbersAndRanksInItsRow) {
   RunProfile run = made_run(random, {.work_us = 4000});
   run.ranks[0] = base.ranks[0];
 
-  const Change* const change = find(compare_runs({base}, run, {}), "CPU time");
+  const Comparison comparison = compare_runs({base}, run, {});
+  const Change* const change = find(comparison, "CPU time");
 
   ASSERT_NE(change, nullptr);
   EXPECT_NEAR(*change->before, 1000, 100);
