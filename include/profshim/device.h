@@ -44,7 +44,7 @@ enum class NextWindow : std::uint8_t {
 void disarm(Ticks at, NextWindow next);
 /// True if all activity launched before `end` was delivered or lost, or there is no CUPTI. Otherwise asks the device
 /// thread to wait for that activity. Thread-safe.
-bool settled(Ticks end);
+bool has_settled(Ticks end);
 
 /// True if CUPTI ran out of buffers or dropped records since the last take_overflow().
 bool take_overflow();

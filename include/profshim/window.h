@@ -26,7 +26,7 @@ struct Schedule {
 
   Action action_of(std::int64_t step) const;
   /// True if neither `step` nor a later one is recorded.
-  bool over(std::int64_t step) const;
+  bool is_over(std::int64_t step) const;
   /// Returns the first recorded step >= `step`.
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
 };

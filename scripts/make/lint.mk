@@ -17,6 +17,7 @@ lint: all portable tidy  ## format, clang, clang-tidy, the include rule, changed
 	$(Q)printf '%s\n' $(filter %.cpp,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES))) | \
 	  xargs -P$$(nproc) -n8 clang++ $(filter-out -MMD -MP,$(COMMON)) $(NVTX_FLAGS) -Werror -fsyntax-only
 	$(Q)scripts/check_layers.sh
+	$(Q)scripts/check_names.sh
 	$(Q)scripts/check_flags.sh
 	$(Q)scripts/check_docs.sh
 	$(Q)scripts/check_keys.sh

@@ -18,7 +18,7 @@ class Continuations {
   }
 
   /// Returns null also if the second half was lost or `e` is a copy outside the spool.
-  const Event* of(const Event& e) const {
+  const Event* continuation_of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),
                                              [&e](const spool::Run& run) { return !is_before(&e, run.events); });

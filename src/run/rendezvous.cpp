@@ -52,15 +52,15 @@ bool is_of_this_launch(const Choice& choice, const std::string& run_folder, cons
 
 }  // namespace
 
-MeetingPoint meet(const std::string& pattern, NameValues names, const JobIdentity& job, const std::string& own_name) {
+Rendezvous meet(const std::string& pattern, NameValues names, const JobIdentity& job, const std::string& own_name) {
   const std::size_t slash = pattern.rfind('/', pattern.find("{run_name}"));
   const std::string folder = absolute_path(expand(pattern.substr(0, slash), names));
   const Descriptor opened = make_folder(folder);
   if (!opened) return {own_name, {}};
   char file[48];
-  std::snprintf(file, sizeof file, ".profshim-meeting-%016llx",
-                static_cast<unsigned long long>(mixed(kKeyStart, job.meeting)));
-  const std::string text = "profshim meeting\nname " + own_name + "\nrank " + std::to_string(names.rank.rank) +
+  std::snprintf(file, sizeof file, ".profshim-rendezvous-%016llx",
+                static_cast<unsigned long long>(mixed(kKeyStart, job.rendezvous)));
+  const std::string text = "profshim rendezvous\nname " + own_name + "\nrank " + std::to_string(names.rank.rank) +
                            "\nprocess " + to_text(own_identity()) + "\n";
   for (int tries = 0; tries < kMostTries; ++tries) {
     std::int64_t now_ns = 0;

@@ -8,11 +8,11 @@
 
 namespace profshim::run {
 
-struct MeetingPoint {
+struct Rendezvous {
   std::string run_name;
   std::string file;  // "" = no file could be made
 };
 /// Returns the name that another rank of this launch has chosen, else `own_name`. `pattern`: absolute, with {run_name}.
-MeetingPoint meet(const std::string& pattern, NameValues names, const JobIdentity& job, const std::string& own_name);
+Rendezvous meet(const std::string& pattern, NameValues names, const JobIdentity& job, const std::string& own_name);
 
 }  // namespace profshim::run

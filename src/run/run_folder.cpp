@@ -44,7 +44,7 @@ bool is_joined(int folder_fd, const RunIdentity& run, const JobIdentity& job) {
 
 /// Ranks that were started apart run at the same time: a launch that has ended, or has this rank, is another one.
 bool meets(int folder_fd, const RunIdentity& run, const JobIdentity& job, int rank, std::int64_t now_ns) {
-  if (job.meeting.empty() || run.job.meeting != job.meeting) return false;
+  if (job.rendezvous.empty() || run.job.rendezvous != job.rendezvous) return false;
   if (run.rank == rank || is_rank_recorded(folder_fd, rank)) return false;
   return life_of(run.creator, run.created_ns, now_ns) == Life::kAlive || !recording_into(folder_fd).empty();
 }
@@ -149,7 +149,7 @@ FolderOwner acquire_folder(const std::string& folder, RunIdentity& identity, boo
   const bool is_ours = is_known && (is_our_name || is_below || is_of_program_above(found, wanted) ||
                                     are_of_one_launch(found.job, wanted));
   // A shell that starts trainers and engines makes each a launch of its own.
-  const bool may_meet = is_known && !wanted.meeting.empty() && found.job.meeting == wanted.meeting;
+  const bool may_meet = is_known && !wanted.rendezvous.empty() && found.job.rendezvous == wanted.rendezvous;
   if ((is_ours || may_meet) && is_of_other_group(found, identity, now_ns)) return FolderOwner::kOtherGroup;
   if (is_ours && is_of_twin(found, identity) && has_windows(fd)) return FolderOwner::kOtherGroup;
   if (is_known && join(fd, found, wanted, rank, now_ns)) {
@@ -211,7 +211,7 @@ RunFolder open_run(const Spec& spec, const std::string& pattern, NameValues name
   RunFolder run;
   std::string first = run_name_for(spec, job);
   if (is_our_name && !job.has_common_name) {
-    const MeetingPoint point = meet(pattern, names, job, first);
+    const Rendezvous point = meet(pattern, names, job, first);
     first = point.run_name;
     run.rendezvous_file = point.file;
   }

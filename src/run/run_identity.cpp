@@ -21,7 +21,7 @@ namespace profshim::run {
 std::string to_text(const RunIdentity& identity) {
   return "profshim run\njob " + identity.job.key + "\nid " + identity.id + "\nlaunch " + identity.job.launch +
          "\nancestors " + identity.job.ancestors + "\nname " + identity.run_name + "\nbase " +
-         std::to_string(identity.base_time_ns) + "\nmeeting " + identity.job.meeting + "\ncreator " +
+         std::to_string(identity.base_time_ns) + "\nrendezvous " + identity.job.rendezvous + "\ncreator " +
          to_text(identity.creator) + "\nrank " + std::to_string(identity.rank) + "\nworld " +
          std::to_string(identity.world_size) + "\nrole " + identity.role + "\n";
 }
@@ -40,7 +40,7 @@ bool read_run_identity(int folder_fd, RunIdentity& identity) {
   identity.job.launch = line_after(text, "\nlaunch ");
   identity.job.ancestors = line_after(text, "\nancestors ");
   identity.run_name = line_after(text, "\nname ");
-  identity.job.meeting = line_after(text, "\nmeeting ");
+  identity.job.rendezvous = line_after(text, "\nrendezvous ");
   identity.base_time_ns = leading_number<std::int64_t>(line_after(text, "\nbase "));
   identity.rank = leading_number<int>(line_after(text, "\nrank "));
   identity.world_size = leading_number<int>(line_after(text, "\nworld "));

@@ -9,7 +9,7 @@ void LimitNames::intern() {
   marks = recorder::intern("too many steps in one window");
   phase = recorder::intern("phase.max_seconds");
   for (std::size_t i = 0; i < recorder::kBounds; ++i) {
-    of_bound[i] = recorder::intern(recorder::reason_of(static_cast<recorder::Bound>(i)));
+    by_bound[i] = recorder::intern(recorder::reason_of(static_cast<recorder::Bound>(i)));
   }
 }
 

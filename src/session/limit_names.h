@@ -10,10 +10,10 @@ namespace profshim::session {
 /// Texts for windows that a limit closes. Interned when the recording begins: at its end, interning no longer works.
 struct LimitNames {
   StringId time = 0, size = 0, marks = 0, device = 0, phase = 0;
-  StringId of_bound[recorder::kBounds] = {};
+  StringId by_bound[recorder::kBounds] = {};
 
   void intern();
-  StringId of(recorder::Bound bound) const { return of_bound[static_cast<std::size_t>(bound)]; }
+  StringId of_bound(recorder::Bound bound) const { return by_bound[static_cast<std::size_t>(bound)]; }
 };
 
 }  // namespace profshim::session

@@ -62,7 +62,7 @@ std::string threads_lost_sentence(const SpoolHeader& h) {
          " threads are recorded at a time";
 }
 
-std::unique_ptr<View> View::over(const void* data, std::size_t size, std::string& why_not) {
+std::unique_ptr<View> View::in_memory(const void* data, std::size_t size, std::string& why_not) {
   if (size < sizeof(SpoolHeader) || reinterpret_cast<std::uintptr_t>(data) % 64 != 0) {
     why_not = "damaged: too short or misaligned";
     return nullptr;
@@ -97,7 +97,7 @@ std::unique_ptr<View> View::open(int fd, std::string& why_not) {
     why_not = s.st_size == 0 ? "the file is empty" : error_text(errno);
     return nullptr;
   }
-  auto view = over(data, static_cast<std::size_t>(s.st_size), why_not);
+  auto view = in_memory(data, static_cast<std::size_t>(s.st_size), why_not);
   if (view == nullptr) {
     munmap(data, static_cast<std::size_t>(s.st_size));
     return nullptr;

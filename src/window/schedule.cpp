@@ -76,7 +76,7 @@ Action Schedule::action_of(std::int64_t step) const {
   return at.in_cycle < cycle_length(*this) - 1 ? Action::kRecord : Action::kRecordAndSave;
 }
 
-bool Schedule::over(std::int64_t step) const {
+bool Schedule::is_over(std::int64_t step) const {
   if (!steps.empty()) return step > steps.back().last;
   if (repeat <= 0) return false;
   // Compares cycles, since repeat * length may overflow.

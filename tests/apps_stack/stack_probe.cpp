@@ -18,7 +18,7 @@ void append(std::string& text, std::string_view frame, char between = '\n') {
 
 std::string problems() {
   std::string why_not, text;
-  const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+  const auto view = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
   for (const spool::Definition* const d : view->definitions()) {
     if (d->kind.load() == spool::DefinitionKind::kProblem) append(text, view->string(d->name));
   }

@@ -110,7 +110,7 @@ class RankOfJob {
 
   static void write(const std::string& path) {
     std::string why_not;
-    const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+    const auto view = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
     kineto::WindowTraceBuilder builder(*view, 0, {.trace_name = path});
     AtomicFile file;
     if (!file.open(path)) std::exit(1);

@@ -70,7 +70,7 @@ int main() {
   const Ticks end = 1'000'000 + Ticks{kKernels} * 1000;
   recorder::close_window(*window, end, recorder::add_mark({end, 2, 2}), spool::WindowEnd::kSchedule, 0);
 
-  const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+  const auto view = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
   const long before = resident_kib();
   const std::int64_t start = cpu_ns();
   kineto::WindowTraceBuilder builder(*view, 0, {});

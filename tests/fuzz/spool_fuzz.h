@@ -95,7 +95,7 @@ inline void fuzz_spool(std::string_view input) {
   static auto* const image = new SpoolImage;
   const Damage damage(*image, input);
   std::string why_not;
-  const auto view = spool::View::over(image->data(), image->size(), why_not);
+  const auto view = spool::View::in_memory(image->data(), image->size(), why_not);
   if (view == nullptr) {
     if (why_not.empty()) std::abort();
     return;

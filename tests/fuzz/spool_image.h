@@ -307,7 +307,7 @@ class SpoolImage {
     h.step_tid = 4242;
     reinterpret_cast<spool::Thread*>(data_ + h.threads_at)->tid.store(4242);
     std::string why_not;
-    spool::View::over(data_, size_, why_not)->for_each_run(name_run);
+    spool::View::in_memory(data_, size_, why_not)->for_each_run(name_run);
   }
 
   char* data_ = nullptr;

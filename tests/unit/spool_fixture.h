@@ -55,7 +55,7 @@ class SpoolFixture : public ::testing::Test {
 
   static std::unique_ptr<spool::View> view() {
     std::string why_not;
-    auto made = spool::View::over(recorder::data(), recorder::size(), why_not);
+    auto made = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
     EXPECT_NE(made, nullptr) << why_not;
     return made;
   }

@@ -15,7 +15,7 @@ struct JobIdentity {
   std::string program = {};  // its name, also for the default run name
   /// Equal on ranks of one launch that were started apart, and so have other keys: on several hosts, in two terminals,
   /// by ssh for each rank. A later launch may have the same. "" = none.
-  std::string meeting = {};
+  std::string rendezvous = {};
   /// Words: jobs that have one in common are of one launch. Actors of Ray have keys of their own, and share the session
   /// of their cluster and the process that has started it.
   std::string launch = {};

@@ -19,7 +19,7 @@ struct Mark {
   std::uint32_t id;  // begin: StringId of a CallSite, or kLost; end: CallSite::function
 
   std::uint64_t word() const { return std::uint64_t{after} << 32 | (is_end ? kEndBit : 0) | id; }
-  static Mark from(std::uint64_t word) {
+  static Mark unpack(std::uint64_t word) {
     const auto low = static_cast<std::uint32_t>(word);
     return {static_cast<std::uint32_t>(word >> 32), (low & kEndBit) != 0, low & ~kEndBit};
   }
@@ -42,7 +42,7 @@ struct CallSite {
   std::uint64_t module_type, module;  // addresses of class and object of an nn.Module; else 0
 
   std::string_view text() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
-  static CallSite from(std::string_view text) {
+  static CallSite parse(std::string_view text) {
     CallSite site{};
     if (text.size() == sizeof site) std::memcpy(&site, text.data(), sizeof site);
     return site;

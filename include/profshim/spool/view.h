@@ -31,7 +31,7 @@ class View {
   /// The caller closes the descriptor.
   static std::unique_ptr<View> open(int fd, std::string& why_not);
   /// The caller owns the memory.
-  static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
+  static std::unique_ptr<View> in_memory(const void* data, std::size_t size, std::string& why_not);
   ~View();
 
   const SpoolHeader& header() const { return *header_; }

@@ -69,7 +69,7 @@ std::size_t PayloadLayout::entry_bytes(const Structure& structure, std::size_t i
   const std::uint64_t kind = array_kind(entry);
   std::size_t count = entry.arrayOrUnionDetail;
   if (kind != 0 || !is_sized_string(entry)) {
-    count = array_length(structure, i, structure.bytes.from(structure.offsets[i]), element);
+    count = array_length(structure, i, structure.bytes.rest(structure.offsets[i]), element);
   }
   if (kind == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED) ++count;
   return count > structure.bytes.size ? structure.bytes.size : count * element;

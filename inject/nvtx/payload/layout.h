@@ -19,7 +19,7 @@ struct Bytes {
     std::memcpy(&value, data + offset, sizeof value);
     return true;
   }
-  Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
+  Bytes rest(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
 /// `offsets`: set for entries up to the one being read.

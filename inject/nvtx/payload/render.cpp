@@ -122,13 +122,13 @@ class Renderer {
     std::uint64_t distance = 0;
     if (!layout_.read_integer(entry.type, structure.bytes, structure.offsets[i], distance)) return false;
     place.data =
-        (entry.flags & kFromBase) != 0 ? structure.bytes.from(distance) : place.data.from(distance + place.element);
+        (entry.flags & kFromBase) != 0 ? structure.bytes.rest(distance) : place.data.rest(distance + place.element);
     return true;
   }
 
   bool write_value(const Structure& structure, std::size_t i, std::size_t element, int depth) {
     const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
-    Place place{structure.bytes.from(structure.offsets[i]), element};
+    Place place{structure.bytes.rest(structure.offsets[i]), element};
     if (!find_place(structure, i, depth, place)) return false;
     const std::uint64_t kind = array_kind(entry);
     if (is_string(entry.type) && !is_sized_string(entry)) return write_c_string(entry, place);

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string_view>
 
-#include "analysis/model/written/written_event.h"
+#include "analysis/model/while_writing/written_event.h"
 #include "memory_report.h"
 #include "profshim/analysis/memory.h"
 #include "profshim/trace/schema.h"

@@ -43,7 +43,7 @@ void FileCopy::write(const ReadEvent& read) {
 void FileCopy::place(const ReadEvent& read, TraceEvent& e) {
   if (read.pid_is_number && read.tid_is_number) {
     e.pid = numbers_.pids.at(read.pid);
-    e.tid = threads_.of(e.pid, read.tid);
+    e.tid = threads_.number_of(e.pid, read.tid);
     return;
   }
   // Kineto's pids "Spans" and "Traces" get the rank appended. The pid of Kineto's end mark stays empty.

@@ -44,7 +44,7 @@ std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vec
   return all;
 }
 
-std::int64_t ThreadNumbers::of(std::int64_t pid, std::int64_t tid) {
+std::int64_t ThreadNumbers::number_of(std::int64_t pid, std::int64_t tid) {
   if (pid == last_pid_ && tid == last_tid_) return last_;
   const auto [owner, is_new] = owners_.try_emplace(tid, pid);
   last_pid_ = pid;

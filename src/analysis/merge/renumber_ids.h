@@ -25,7 +25,7 @@ std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vec
 /// Makes tids unique: some readers identify a thread by its tid alone.
 class ThreadNumbers {
  public:
-  std::int64_t of(std::int64_t pid, std::int64_t tid);
+  std::int64_t number_of(std::int64_t pid, std::int64_t tid);
 
  private:
   std::int64_t other(std::int64_t pid, std::int64_t tid);

@@ -46,7 +46,7 @@ void StepsView::add_steps(const Timeline& timeline, RankRows& rows) {
   for (const auto& [device, active] : devices) time.append(active);
   time.merge();
   for (const Step& step : timeline.steps) {
-    const ActiveTime part = time.between(step.begin_ns, step.begin_ns + step.duration_ns);
+    const ActiveTime part = time.part_between(step.begin_ns, step.begin_ns + step.duration_ns);
     StepRow row{.step = step, .on_device = on_device};
     row.busy_ns = covered(part.busy);
     row.communication_ns = covered(part.communication);

@@ -93,7 +93,7 @@ std::string rendezvous() {
   return place + "@" + host;
 }
 
-std::string meeting_of(const Launcher& launcher, const std::string& program, const std::string& scheduled) {
+std::string rendezvous_of(const Launcher& launcher, const std::string& program, const std::string& scheduled) {
   std::string place = rendezvous();
   if (place.empty() && launcher.shell > 0) place = program + "@" + process_text(launcher.shell);
   if (place.empty()) return {};
@@ -134,10 +134,10 @@ JobIdentity job_identity(const Rank& rank) {
   if (!id.empty()) {
     // Ranks on other hosts have other launchers, whose start makes the name.
     job.has_common_name = !scheduled.empty() || is_on_one_host;
-    if (!job.has_common_name) job.meeting = id;
+    if (!job.has_common_name) job.rendezvous = id;
   } else if (rank.world_size > 1) {
-    job.meeting = meeting_of(launcher, job.program, scheduled);
-    job.has_common_name = !scheduled.empty() || job.meeting.empty();
+    job.rendezvous = rendezvous_of(launcher, job.program, scheduled);
+    job.has_common_name = !scheduled.empty() || job.rendezvous.empty();
   }
   return job;
 }

@@ -46,7 +46,7 @@ std::string size_text(double bytes) {
 std::int64_t steps_until_over(const Schedule& schedule) {
   std::int64_t steps = 1;
   constexpr std::int64_t kFar = std::int64_t{1} << 60;
-  while (steps < kFar && !schedule.over(steps)) steps *= 2;
+  while (steps < kFar && !schedule.is_over(steps)) steps *= 2;
   return steps;
 }
 

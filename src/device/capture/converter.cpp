@@ -187,8 +187,8 @@ Ticks Converter::oldest_held() const {
 }
 
 bool Converter::convert_times(std::uint64_t start, std::uint64_t end, Event& event) {
-  event.begin = clock_.of(start, earliest_, latest_);
-  event.end = clock_.of(end, earliest_, latest_);
+  event.begin = clock_.ticks_of(start, earliest_, latest_);
+  event.end = clock_.ticks_of(end, earliest_, latest_);
   if (event.end != 0 && event.end < skip_before_) return false;
   return losses_.times.admit(event.begin, event.end, earliest_, latest_);
 }
@@ -232,7 +232,7 @@ void Converter::convert_record(const cupti::Record& r) {
 
 void Converter::on_api(const cupti::ApiRecord& r) {
   const bool runtime = r.kind == cupti::kRuntimeKind;
-  const ApiNames::Entry& entry = names_.of(runtime, r.callback_id);
+  const ApiNames::Entry& entry = names_.entry_of(runtime, r.callback_id);
   if (entry.role == ApiRole::kIgnored) return launches_.on_call(r.correlation);
   Event event;
   event.hook = HookId::kCudaApi;
@@ -243,7 +243,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.correlation = r.correlation;
   event.api.callback_id = r.callback_id;
   event.api.raw_thread = r.thread;
-  event.api.tid = threads_.of(r.thread);
+  event.api.tid = threads_.tid_of(r.thread);
   if (event.api.tid == 0) ++calls_of_unknown_threads_;
   event.api.result = r.result;
   event.api.external = launches_.external_of(r.correlation);

@@ -113,7 +113,7 @@ void disarm(Ticks at, NextWindow next) {
   if (changed && running_client() != nullptr) shared.request_changed.notify_all();
 }
 
-bool settled(Ticks end) {
+bool has_settled(Ticks end) {
   CuptiClient* const client = running_client();
   if (client == nullptr || client->settled_until.load(std::memory_order_acquire) >= end) return true;
   if (client->state.load(std::memory_order_acquire) == Capture::State::kFinished) return true;

@@ -73,7 +73,7 @@ void ApiNames::load(const CuptiApi& api) {
   }
 }
 
-const ApiNames::Entry& ApiNames::of(bool runtime, std::uint32_t callback_id) {
+const ApiNames::Entry& ApiNames::entry_of(bool runtime, std::uint32_t callback_id) {
   std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
   static const Entry& kNothing = *new Entry;
   if (callback_id >= kMost) return kNothing;

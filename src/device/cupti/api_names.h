@@ -33,7 +33,7 @@ class ApiNames {
   };
   void load(const CuptiApi& api);
   /// A function that CUPTI cannot name is "runtime API 512".
-  const Entry& of(bool runtime, std::uint32_t callback_id);
+  const Entry& entry_of(bool runtime, std::uint32_t callback_id);
 
  private:
   static constexpr std::uint32_t kMost = 4096;

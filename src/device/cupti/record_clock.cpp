@@ -41,7 +41,7 @@ void RecordClock::add(const Anchor& anchor) {
   moments_.push_back({anchor.ticks, anchor.realtime_ns, anchor.monotonic_ns, foreign});
 }
 
-Ticks RecordClock::of(std::uint64_t record_time, Ticks earliest, Ticks latest) const {
+Ticks RecordClock::ticks_of(std::uint64_t record_time, Ticks earliest, Ticks latest) const {
   if (record_time == 0) return 0;
   const Ticks expected = convert(in_force(), record_time);
   if (expected >= earliest && expected <= latest) return expected;

@@ -22,7 +22,7 @@ class RecordClock {
   void add(const Anchor& anchor);
   /// Tries the current clock, then all others, until the result is inside [earliest, latest]; else returns the first
   /// result. 0 = cannot convert.
-  Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
+  Ticks ticks_of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:
   struct Moment {

@@ -37,12 +37,12 @@ bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
 void SeenThreads::add_this_thread() {
   const auto raw = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pthread_self()));
   const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  if (of(raw) == static_cast<std::int32_t>(tid)) return;
+  if (tid_of(raw) == static_cast<std::int32_t>(tid)) return;
   const std::uint32_t at = count_.fetch_add(1, std::memory_order_relaxed);
   seen_[at % kMost].store(std::uint64_t{raw} << 32 | tid, std::memory_order_release);
 }
 
-std::int32_t SeenThreads::of(std::uint32_t raw_thread) const {
+std::int32_t SeenThreads::tid_of(std::uint32_t raw_thread) const {
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
   for (std::uint32_t back = 1; back <= std::min(count, kMost); ++back) {
     const std::uint64_t seen = seen_[(count - back) % kMost].load(std::memory_order_acquire);
@@ -102,9 +102,9 @@ std::uintptr_t ThreadIds::find(std::uint32_t raw_thread) {
   return 0;
 }
 
-std::int32_t ThreadIds::of(std::uint32_t raw_thread) {
+std::int32_t ThreadIds::tid_of(std::uint32_t raw_thread) {
   const std::int32_t alive = of_living(raw_thread);
-  return alive != 0 || seen_ == nullptr ? alive : seen_->of(raw_thread);
+  return alive != 0 || seen_ == nullptr ? alive : seen_->tid_of(raw_thread);
 }
 
 std::int32_t ThreadIds::of_living(std::uint32_t raw_thread) {

@@ -14,7 +14,7 @@ class SeenThreads {
  public:
   void add_this_thread();
   /// Returns 0 if unknown.
-  std::int32_t of(std::uint32_t raw_thread) const;
+  std::int32_t tid_of(std::uint32_t raw_thread) const;
 
  private:
   static constexpr std::uint32_t kMost = 4096;
@@ -35,7 +35,7 @@ class ThreadIds {
   /// `seen` may be null.
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
   /// Returns 0 if unknown.
-  std::int32_t of(std::uint32_t raw_thread);
+  std::int32_t tid_of(std::uint32_t raw_thread);
   /// Call before each round of CUPTI records: another thread may have got the address of an ended thread.
   void begin_batch();
 

@@ -8,7 +8,7 @@ namespace profshim::kineto {
 
 namespace arg = schema::arg;
 
-std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
+std::span<const Arg> EventArgs::args_of(const Event& event, const Event* second) {
   args_.clear();
   if (event.hook == HookId::kNvtxRange || event.hook == HookId::kNvtxMark) {
     add_nvtx(event.nvtx);

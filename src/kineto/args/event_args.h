@@ -26,7 +26,7 @@ class EventArgs {
             std::int64_t detail)
       : definitions_(definitions), view_(view), ticks_per_ns_(ticks_per_ns), detail_(detail), stacks_(stacks) {}
   /// `second`: the second half (kContinuation) of `event`, or null.
-  std::span<const Arg> of(const Event& event, const Event* second);
+  std::span<const Arg> args_of(const Event& event, const Event* second);
   /// Name of a kPythonCall.
   std::string python_name(const Event& event) const;
 

@@ -7,7 +7,7 @@ namespace arg = schema::arg;
 using python_calls::CallSite;
 
 std::string EventArgs::python_name(const Event& event) const {
-  const CallSite site = CallSite::from(view_.string(event.name));
+  const CallSite site = CallSite::parse(view_.string(event.name));
   const std::string_view name = view_.string(site.name);
   if (name.empty()) return "(name lost)";
   if (event.python_call.module == kNoModule) return std::string(name);
@@ -17,7 +17,7 @@ std::string EventArgs::python_name(const Event& event) const {
 // In PyTorch's order.
 void EventArgs::add_python(const Event& event) {
   const PythonCallArgs& call = event.python_call;
-  const CallSite site = CallSite::from(view_.string(event.name));
+  const CallSite site = CallSite::parse(view_.string(event.name));
   if (site.caller != 0) add(arg::kCallFrom, view_.string(site.caller));
   if (call.parent != 0) add(arg::kPythonParentId, call.parent);
   add(arg::kPythonId, call.id);

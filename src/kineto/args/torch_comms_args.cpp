@@ -97,7 +97,7 @@ void TorchCommsArgs::add_sizes(std::string_view op, const Event& event, const Ev
   add(arg::kOutElements, out);
 }
 
-std::span<const Arg> TorchCommsArgs::of(const Event& op, const Event* work) {
+std::span<const Arg> TorchCommsArgs::args_of(const Event& op, const Event* work) {
   args_.clear();
   const std::string_view name = view_.string(op.name);
   const Family& collective = *family_of(name);

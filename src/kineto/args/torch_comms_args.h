@@ -18,7 +18,7 @@ class TorchCommsArgs {
  public:
   TorchCommsArgs(const Definitions& definitions, const spool::View& view) : definitions_(definitions), view_(view) {}
   /// Requires is_torch_collective(name of `op`). `work`: the backend's range ("gloo:all_reduce"), or null.
-  std::span<const Arg> of(const Event& op, const Event* work);
+  std::span<const Arg> args_of(const Event& op, const Event* work);
 
  private:
   void add(std::string_view key, decltype(Arg::value) value) { args_.add(key, value); }

@@ -28,7 +28,7 @@ class DeviceAnnotations {
   };
   std::uint64_t ranges() const { return ranges_.size(); }
   /// Returns spans sorted by begin, longest first.
-  std::span<const Span> on(DeviceActivity::StreamKey stream) const {
+  std::span<const Span> spans_on(DeviceActivity::StreamKey stream) const {
     const auto at = spans_.find(stream);
     return at == spans_.end() ? std::span<const Span>{} : at->second;
   }

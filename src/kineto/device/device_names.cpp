@@ -83,7 +83,7 @@ std::string_view DeviceNames::memset(std::uint16_t kind) {
   return name;
 }
 
-std::string_view DeviceNames::of(const Event& e) {
+std::string_view DeviceNames::name_of(const Event& e) {
   switch (e.hook) {
     case HookId::kCudaApi: {
       const std::string_view name = plain_api_name(view_.string(e.name));

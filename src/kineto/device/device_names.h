@@ -23,7 +23,7 @@ std::string demangled(std::string_view name);
 class DeviceNames {
  public:
   explicit DeviceNames(const spool::View& view) : view_(view) {}
-  std::string_view of(const Event& event);
+  std::string_view name_of(const Event& event);
 
  private:
   std::string_view kernel(StringId id);

@@ -23,7 +23,7 @@ class PythonCalls::Stack {
   bool empty() const { return open_.empty(); }
 
   void begin(std::uint32_t site, Ticks at) {
-    const std::uint32_t function = site == python_calls::kLost ? 0 : CallSite::from(view_.string(site)).function;
+    const std::uint32_t function = site == python_calls::kLost ? 0 : CallSite::parse(view_.string(site)).function;
     Event& call = calls_.emplace_back();
     call.begin = at;
     call.hook = HookId::kPythonCall;
@@ -103,7 +103,7 @@ void PythonCalls::follow(const spool::View& view, const PythonSpan& window, Thre
     if (!follows && (since_ == 0 || recorded.begin < since_)) since_ = recorded.begin;
     follows = true;
     for (const std::uint64_t word : recorded.python_marks.words) {
-      const Mark mark = Mark::from(word);
+      const Mark mark = Mark::unpack(word);
       const Ticks at = recorded.begin + mark.after;
       if (word == 0 || at >= window.end) break;
       if (mark.is_end) {
@@ -129,7 +129,7 @@ void PythonCalls::number(const spool::View& view) {
     PythonCallArgs& args = call->python_call;
     id_of[args.id] = ++id;
     args = {.id = id, .parent = id_of[args.parent], .module = kNoModule, .reserved = {}};
-    const CallSite site = CallSite::from(view.string(call->name));
+    const CallSite site = CallSite::parse(view.string(call->name));
     if (site.module == 0) continue;
     auto& of_type = modules[site.module_type];
     args.module = of_type.try_emplace(site.module, static_cast<std::int64_t>(of_type.size())).first->second;

@@ -56,9 +56,9 @@ void DeviceTracks::set_times(TraceEvent& slice, const Event& event) const {
 }
 
 void DeviceTracks::describe_call(const Event& call, TraceEvent& slice) {
-  slice.name = names_.of(call);
+  slice.name = names_.name_of(call);
   slice.category = call.api.is_runtime != 0 ? Category::kCudaRuntime : Category::kCudaDriver;
-  const auto together = window_.operations.with(call.api.external);
+  const auto together = window_.operations.calls_in(call.api.external);
   const std::uint64_t id = together.size() == 1
                                ? window_.operations.external_id(*together[0])
                                : window_.torch_links.external_id_of_call(position_of(call, call_hint_));
@@ -133,7 +133,7 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceActivity::StreamKey key,
   if (stream.activity.empty()) return;
   Track track = track_of(key);
   track.overflow.name_up_to(0, [&](int overflow) { name_track(out, track, overflow); });
-  const auto annotations = window_.annotations.on(key);
+  const auto annotations = window_.annotations.spans_on(key);
   auto annotation = annotations.begin();
   std::uint32_t hint = 0;
   for (const Event* const activity : stream.activity) {
@@ -166,7 +166,7 @@ void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::S
 const Event* DeviceTracks::join_operation(const Event& activity, const Event* call, std::string_view name) {
   const bool by_call = activity.gpu.external == 0 && call != nullptr;
   const std::uint32_t number = by_call ? call->api.external : activity.gpu.external;
-  auto together = window_.operations.with(number);
+  auto together = window_.operations.calls_in(number);
   if (number == 0 && is_nccl_kernel(activity.hook, name) && call != nullptr) {
     together = window_.operations.launching_at(call->begin, name, activity.gpu.device, nccl_args_);
   }
@@ -178,7 +178,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
   const Event* const call = window_.device.call_of(activity, hint);
   TraceEvent e;
   e.category = category_of(activity.hook);
-  e.name = names_.of(activity);
+  e.name = names_.name_of(activity);
   e.pid = activity.gpu.device;
   e.tid = tid;
   set_times(e, activity);
@@ -193,7 +193,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
     context.external_id = window_.operations.external_id(*operation);
     if (is_nccl_kernel(activity.hook, e.name)) context.operation = nccl_args_.of_kernel(*operation, e.duration_ns);
   }
-  e.args = args_.of_activity(activity, window_.continuations.of(activity), context);
+  e.args = args_.of_activity(activity, window_.continuations.continuation_of(activity), context);
   out.write(e);
   if (call != nullptr) write_arrow_end(out, e, activity.gpu.correlation);
 }
@@ -215,7 +215,7 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, 
   for (const Event* const sync : stream.syncs) {
     TraceEvent e;
     e.category = Category::kCudaSync;
-    e.name = names_.of(*sync);
+    e.name = names_.name_of(*sync);
     e.args = args_.of_sync(*sync, key.device);
     const Event* const call = window_.device.call_of(*sync, hint);
     if (call != nullptr) e.more_args = phases_of(*call);
@@ -229,7 +229,7 @@ void DeviceTracks::write_overheads(TraceWriter& out) {
   for (const Event* const overhead : window_.device.overheads()) {
     TraceEvent e;
     e.category = Category::kOverhead;
-    e.name = names_.of(*overhead);
+    e.name = names_.name_of(*overhead);
     write_in_track(out, e, *overhead, track);
   }
 }
@@ -245,7 +245,7 @@ void DeviceTracks::write_memory(TraceWriter& out, std::size_t index) {
   TraceEvent e;
   e.phase = 'i';
   e.category = Category::kCpuInstantEvent;
-  e.name = names_.of(*memory);
+  e.name = names_.name_of(*memory);
   e.pid = window_.view.header().pid;
   e.tid = call != nullptr && call->api.tid > 0 ? std::int64_t{call->api.tid} : e.pid;
   e.begin_ns = window_.clock.unix_ns(memory->begin);

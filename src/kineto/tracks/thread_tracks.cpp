@@ -130,13 +130,13 @@ void ThreadTracks::write_event(TraceWriter& out, const Event& event, Track& trac
     python_name = event_args_.python_name(event);
     e.name = python_name;
     e.category = Category::kPythonFunction;
-    e.args = event_args_.of(event, nullptr);
+    e.args = event_args_.args_of(event, nullptr);
   } else if (is_api) {
     device_tracks_.describe_call(event, e);
   } else {
     e.name = name_of(event);
     e.category = category_of(event.hook);
-    e.args = event_args_.of(event, window_.continuations.of(event));
+    e.args = event_args_.args_of(event, window_.continuations.continuation_of(event));
   }
   if (!is_api && (event.flags & (kAsyncSlice | kStartEnd)) != 0) {
     return write_async(out, e, event, track.key, end_ns);
@@ -168,7 +168,7 @@ void ThreadTracks::write_torch_op(TraceWriter& out, TraceEvent& e, const Event& 
   const auto* const collective = window_.collectives.find(event);
   if (collective != nullptr && !collective->has_own_comms) {
     e.name = kParamComms;
-    e.args = torch_comms_args_.of(event, collective->work);
+    e.args = torch_comms_args_.args_of(event, collective->work);
     out.write(e);
   }
   e.args = e.more_args = {};

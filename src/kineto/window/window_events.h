@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "kineto/continuations.h"
+#include "kineto/correlation/nccl_operations.h"
+#include "kineto/correlation/nccl_tasks.h"
+#include "kineto/correlation/torch_collectives.h"
+#include "kineto/correlation/torch_links.h"
 #include "kineto/definitions.h"
 #include "kineto/device/device_activity.h"
 #include "kineto/device/device_annotations.h"
-#include "kineto/joins/nccl_operations.h"
-#include "kineto/joins/nccl_tasks.h"
-#include "kineto/joins/torch_collectives.h"
-#include "kineto/joins/torch_links.h"
 #include "kineto/open_calls.h"
 #include "kineto/phases/phase_marks.h"
 #include "kineto/python/python_calls.h"

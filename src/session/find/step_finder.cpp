@@ -31,7 +31,7 @@ std::int64_t own_cpu_ns() {
 StepFinder::StepFinder(const Plan& plan, WindowQueue& queue, RecordingSwitch& recording, Steps& steps)
     : plan_(plan), queue_(queue), recording_(recording), steps_(steps), search_(steps.search()) {
   std::string why_not;
-  view_ = spool::View::over(recorder::data(), recorder::size(), why_not);
+  view_ = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
 }
 
 void StepFinder::begin() {

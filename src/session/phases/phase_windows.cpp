@@ -186,7 +186,7 @@ std::int64_t PhaseWindows::next_unit() const { return spec_.ticks ? ticks_.load(
 
 bool PhaseWindows::is_over() const {
   const bool has_all = spec_.limits.total_traces && opened() >= static_cast<std::uint64_t>(*spec_.limits.total_traces);
-  return !is_open() && (schedule_.over(next_unit()) || has_all);
+  return !is_open() && (schedule_.is_over(next_unit()) || has_all);
 }
 
 std::string PhaseWindows::why_no_window() const {

@@ -10,7 +10,7 @@ namespace profshim::session {
 
 bool RecordingForWriter::is_armed() const { return (recorder::mode() & recorder::kArmed) != 0; }
 
-bool RecordingForWriter::has_settled(Ticks window_end) { return device::settled(window_end); }
+bool RecordingForWriter::has_settled(Ticks window_end) { return device::has_settled(window_end); }
 
 void RecordingForWriter::complete_spool() {
   recorder::add_anchor(take_anchor());

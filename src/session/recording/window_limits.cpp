@@ -44,10 +44,10 @@ void WindowLimits::check_pool(const recorder::PoolState& pool, bool may_free) {
     return;
   }
   if (!closes()) return;
-  if (pool.pressed_by) close_windows(ticks(), r_.limits.of(*pool.pressed_by));
+  if (pool.pressed_by) close_windows(ticks(), r_.limits.of_bound(*pool.pressed_by));
   if (dropped_at == 0) return;
-  if (pool.refused_by) close_windows(dropped_at, r_.limits.of(*pool.refused_by));
-  if (pool.unused == 0) close_windows(dropped_at, r_.limits.of(r_.place.bound));
+  if (pool.refused_by) close_windows(dropped_at, r_.limits.of_bound(*pool.refused_by));
+  if (pool.unused == 0) close_windows(dropped_at, r_.limits.of_bound(r_.place.bound));
 }
 
 }  // namespace profshim::session

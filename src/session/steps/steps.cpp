@@ -18,7 +18,7 @@ thread_local constinit bool last_kernel_matched __attribute__((tls_model("initia
 
 // The job's own step numbers may go back, and an epoch may restart the schedule.
 bool is_schedule_over(const Spec& spec, std::int64_t step) {
-  return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.over(step);
+  return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.is_over(step);
 }
 
 CounterRules counter_rules(const Spec& spec) {
@@ -286,7 +286,7 @@ void Steps::take_over(Ticks until) {
   begin_first_step(since);
   try {
     std::string why_not;
-    const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+    const auto view = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
     std::vector<RecordedMarker> markers;
     {
       const Uninterrupted no_handler_of_the_job;

@@ -23,7 +23,7 @@ struct Writer::Impl {
         queue(windows_queue),
         trace_size(size),
         recording(live),
-        view(spool::View::over(plan.spool, plan.spool_bytes, why_no_view)),
+        view(spool::View::in_memory(plan.spool, plan.spool_bytes, why_no_view)),
         windows(plan, *view),
         finish(plan, queue, windows) {}
 

@@ -114,7 +114,7 @@ std::unique_ptr<spool::View> SpoolFile::view(bool copied, std::string& why_not) 
     why_not = "cannot be read into host memory";
     return nullptr;
   }
-  return spool::View::over(copy_, static_cast<std::size_t>(found_.st_size), why_not);
+  return spool::View::in_memory(copy_, static_cast<std::size_t>(found_.st_size), why_not);
 }
 
 void SpoolFile::note_trace(std::uint64_t window_at, std::uint64_t inode) const {

@@ -338,7 +338,7 @@ TEST_P(HostileParent, AFolderAboveReplacedByALinkIsHarmless) {
       for (int i = 0; i < kAttempts; ++i) {
         std::string owner;
         run::open_run(Spec{}, folder, {}, {.key = "job", .readable = "job"}, kNow);
-        run::open_run(Spec{}, above_ + "/{run_name}", {}, {.key = "job", .readable = "j", .meeting = "m"}, kNow);
+        run::open_run(Spec{}, above_ + "/{run_name}", {}, {.key = "job", .readable = "j", .rendezvous = "m"}, kNow);
         run::claim_rank(folder, 0, owner);
         run::touch_claim(folder, 0);
         run::write_manifest(folder, {});

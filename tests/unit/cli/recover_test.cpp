@@ -131,7 +131,7 @@ TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);
   std::string why_not;
-  const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+  const auto view = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
   ASSERT_NE(view, nullptr) << why_not;
   write::PublishOptions options;
   options.folder = run_;

@@ -9,18 +9,18 @@ TEST(RecordClock, WallClockTimesAreInterpolatedBetweenKnownMoments) {
   constexpr Ticks kLatest = 1'000'000;
   RecordClock clock;
   clock.use_ticks(false);
-  EXPECT_EQ(clock.of(5000, 6000, kLatest), 0u) << "no moment is known yet";
+  EXPECT_EQ(clock.ticks_of(5000, 6000, kLatest), 0u) << "no moment is known yet";
   clock.add({1000, 0, 10000});
   clock.add({3000, 0, 14000});
   clock.add({4000, 0, 13000});  // wall clock set back
-  EXPECT_EQ(clock.of(10000, 1, kLatest), 1000u);
-  EXPECT_EQ(clock.of(12000, 1, kLatest), 2000u);
-  EXPECT_EQ(clock.of(16000, 1, kLatest), 4000u);
-  EXPECT_EQ(clock.of(0, 1, kLatest), 0u);
+  EXPECT_EQ(clock.ticks_of(10000, 1, kLatest), 1000u);
+  EXPECT_EQ(clock.ticks_of(12000, 1, kLatest), 2000u);
+  EXPECT_EQ(clock.ticks_of(16000, 1, kLatest), 4000u);
+  EXPECT_EQ(clock.ticks_of(0, 1, kLatest), 0u);
   clock.use_ticks(true);
-  EXPECT_EQ(clock.of(12000, 1, kLatest), 12000u);
-  EXPECT_EQ(clock.of(12000, 1, 9000), 2000u) << "not a time of our clock";
-  EXPECT_EQ(clock.of(90000, 1, 9000), 90000u) << "not a time of any clock";
+  EXPECT_EQ(clock.ticks_of(12000, 1, kLatest), 12000u);
+  EXPECT_EQ(clock.ticks_of(12000, 1, 9000), 2000u) << "not a time of our clock";
+  EXPECT_EQ(clock.ticks_of(90000, 1, 9000), 90000u) << "not a time of any clock";
 }
 
 TEST(RecordClock, AForeignClockIsKnownFromItsFirstMomentOn) {
@@ -33,8 +33,8 @@ TEST(RecordClock, AForeignClockIsKnownFromItsFirstMomentOn) {
   clock.add({2000, 0, 20000});
   theirs = 900;
   clock.add({4000, 0, 40000});
-  EXPECT_EQ(clock.of(800, 1500, 9000), 3000u);
-  EXPECT_EQ(clock.of(30000, 1500, 9000), 3000u) << "a wall clock time among them";
+  EXPECT_EQ(clock.ticks_of(800, 1500, 9000), 3000u);
+  EXPECT_EQ(clock.ticks_of(30000, 1500, 9000), 3000u) << "a wall clock time among them";
   EXPECT_STREQ(clock.name(), "another client's, converted");
 }
 

@@ -28,12 +28,12 @@ TEST(ThreadIds, ALivingThreadIsFoundByItsAddressAndAnEndedOneAmongTheSeen) {
     seen.add_this_thread();
     met_raw = raw_self();
     met_tid = static_cast<std::int32_t>(syscall(SYS_gettid));
-    EXPECT_EQ(ids.of(met_raw), met_tid);
+    EXPECT_EQ(ids.tid_of(met_raw), met_tid);
   }).join();
-  EXPECT_EQ(ids.of(raw_self()), static_cast<std::int32_t>(syscall(SYS_gettid)));
+  EXPECT_EQ(ids.tid_of(raw_self()), static_cast<std::int32_t>(syscall(SYS_gettid)));
   ids.begin_batch();
-  EXPECT_EQ(ids.of(met_raw), met_tid);
-  EXPECT_EQ(ids.of(0x12340), 0);
+  EXPECT_EQ(ids.tid_of(met_raw), met_tid);
+  EXPECT_EQ(ids.tid_of(0x12340), 0);
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ class Replay {
 
   void write() {
     std::string why_not;
-    const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+    const auto view = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
     if (view == nullptr) {
       out_.failure = why_not;
       return;

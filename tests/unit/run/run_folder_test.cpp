@@ -54,7 +54,7 @@ JobIdentity started_apart(const std::string& process, bool has_common_name = fal
   return {.key = process,
           .readable = process,
           .program = "train",
-          .meeting = "node1:29500/2",
+          .rendezvous = "node1:29500/2",
           .has_common_name = has_common_name};
 }
 

@@ -30,14 +30,14 @@ TEST_F(SpoolViewTest, OffsetsOutsideTheFileAreRefused) {
   std::memcpy(copy, recorder::data(), recorder::size());
   auto* const header = reinterpret_cast<spool::SpoolHeader*>(copy);
   std::string why_not;
-  ASSERT_NE(spool::View::over(copy, recorder::size(), why_not), nullptr) << why_not;
+  ASSERT_NE(spool::View::in_memory(copy, recorder::size(), why_not), nullptr) << why_not;
 
   header->marks_at = header->file_bytes - 64;
-  EXPECT_EQ(spool::View::over(copy, recorder::size(), why_not), nullptr);
+  EXPECT_EQ(spool::View::in_memory(copy, recorder::size(), why_not), nullptr);
   EXPECT_EQ(why_not, "damaged: the step boundaries lie outside the file");
 
   header->magic[0] = 'X';
-  EXPECT_EQ(spool::View::over(copy, recorder::size(), why_not), nullptr);
+  EXPECT_EQ(spool::View::in_memory(copy, recorder::size(), why_not), nullptr);
   EXPECT_EQ(why_not, "not a buffer file (spool) of profshim");
 }
 

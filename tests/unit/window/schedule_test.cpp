@@ -65,7 +65,7 @@ TEST(Schedule, NextRecordedAndIsOverAgreeWithTheActions) {
 
       ASSERT_EQ(found.has_value(), next < 400) << step;
       EXPECT_EQ(found.value_or(next), next);
-      EXPECT_EQ(schedule.over(step), !found.has_value()) << step;
+      EXPECT_EQ(schedule.is_over(step), !found.has_value()) << step;
     }
   }
 }
@@ -120,7 +120,7 @@ TEST(Schedule, DoesNotOverflow) {
   schedule.skip_first_wait = 1;
 
   EXPECT_EQ(schedule.action_of(kMax), Action::kWarmup);
-  EXPECT_FALSE(schedule.over(kMax));
+  EXPECT_FALSE(schedule.is_over(kMax));
   EXPECT_EQ(schedule.next_recorded(kMax), std::nullopt);
   EXPECT_EQ(list({{kMax, kMax}}).action_of(kMax - 1), Action::kWarmup);
   EXPECT_EQ(list({{kMax, kMax}}).next_recorded(0), kMax);

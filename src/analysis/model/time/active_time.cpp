@@ -16,7 +16,7 @@ void ActiveTime::merge() {
   communication = merged(std::move(communication));
 }
 
-ActiveTime ActiveTime::between(std::int64_t begin_ns, std::int64_t end_ns) const {
+ActiveTime ActiveTime::part_between(std::int64_t begin_ns, std::int64_t end_ns) const {
   return {clipped(busy, begin_ns, end_ns), clipped(compute, begin_ns, end_ns),
           clipped(communication, begin_ns, end_ns)};
 }

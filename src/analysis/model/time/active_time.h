@@ -17,7 +17,7 @@ struct ActiveTime {
   void append(const ActiveTime& more);
   /// Call this after the last interval, and before the functions below.
   void merge();
-  ActiveTime between(std::int64_t begin_ns, std::int64_t end_ns) const;
+  ActiveTime part_between(std::int64_t begin_ns, std::int64_t end_ns) const;
   double exposed_communication_ns() const;
 };
 

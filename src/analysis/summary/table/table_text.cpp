@@ -132,11 +132,11 @@ class Lines {
   explicit Lines(const Layout& layout) : layout_(layout), columns_(layout.header().size()) {}
 
   void add(std::string_view line) { text_.append(line) += '\n'; }
-  void rule() {
+  void add_rule() {
     for (std::size_t i = 0; i < columns_; ++i) text_.append(layout_.width(i), '-').append(kSpacing, ' ');
     text_ += '\n';
   }
-  void double_rule() {
+  void add_double_rule() {
     std::size_t width = 0;
     for (std::size_t i = 0; i < columns_; ++i) width += layout_.width(i) + kSpacing;
     add(std::string(width - kSpacing, '='));
@@ -193,18 +193,18 @@ std::string table_text(const KeyTable& table, const TableStyle& style) {
   const TableTotals totals = table_totals(table);
   Lines lines(layout);
   if (!style.header.empty()) {
-    lines.double_rule();
+    lines.add_double_rule();
     lines.add(style.header);
   }
   if (style.top_level_only) {
-    lines.double_rule();
+    lines.add_double_rule();
     lines.add("This report only display top-level ops statistics");
   }
-  lines.rule();
+  lines.add_rule();
   lines.row(layout.header());
-  lines.rule();
+  lines.add_rule();
   for (const KeyRow* row : table_rows(table, style)) lines.row(layout.cells(*row, totals, style.time_unit));
-  lines.rule();
+  lines.add_rule();
   lines.add("Self CPU time total: " + format_time(totals.self_cpu_us, style.time_unit));
   if (totals.has_device_time) {
     lines.add("Self CUDA time total: " + format_time(totals.self_device_us, style.time_unit));

@@ -1,6 +1,6 @@
 #include "profshim/analysis/written_trace.h"
 
-#include "analysis/model/written/written_timeline.h"
+#include "analysis/model/while_writing/written_timeline.h"
 #include "analysis/summary/table/key_averages.h"
 #include "view_set.h"
 

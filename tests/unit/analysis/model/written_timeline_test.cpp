@@ -1,4 +1,4 @@
-#include "analysis/model/written/written_timeline.h"
+#include "analysis/model/while_writing/written_timeline.h"
 
 #include <gtest/gtest.h>
 

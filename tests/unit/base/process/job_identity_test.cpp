@@ -40,7 +40,7 @@ TEST(JobIdentity, OfAProcessWithoutARankIsItsOwn) {
 
   EXPECT_EQ(identity().key, text_of(getpid()));
   EXPECT_EQ(identity().launch, identity().key);
-  EXPECT_EQ(identity().meeting, "");
+  EXPECT_EQ(identity().rendezvous, "");
   EXPECT_TRUE(identity().readable.ends_with("-" + std::to_string(getpid()))) << identity().readable;
 }
 
@@ -88,13 +88,13 @@ TEST(JobIdentity, OfARankIsItsLauncher) {
   for (const char* shell : {"bash", "sh", "dash", "zsh", "make", "xargs", "sudo", "su"}) is_shell |= parent == shell;
 
   EXPECT_EQ(identity().key, text_of(is_shell ? getpid() : getppid()));
-  EXPECT_EQ(identity().meeting.empty(), !is_shell) << identity().meeting;
+  EXPECT_EQ(identity().rendezvous.empty(), !is_shell) << identity().rendezvous;
 }
 
 TEST(JobIdentity, HasARendezvousForSeveralHosts) {
   const Environment several(kRankOfTwoNodes);
 
-  EXPECT_EQ(identity().meeting, "node1:29500/16  ");
+  EXPECT_EQ(identity().rendezvous, "node1:29500/16  ");
   EXPECT_FALSE(identity().has_common_name);
 }
 
@@ -104,7 +104,7 @@ TEST(JobIdentity, MeetsAtALoopbackAddressOnOneHostOnly) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
 
-  EXPECT_EQ(identity().meeting, "localhost:29500/2@" + std::string(host) + "  ");
+  EXPECT_EQ(identity().rendezvous, "localhost:29500/2@" + std::string(host) + "  ");
 }
 
 TEST(JobIdentity, OfAStepOfSlurmIsEqualOnAllHosts) {
@@ -140,7 +140,7 @@ TEST(JobIdentity, TorchrunInAStepOfSlurmMeetsByRendezvous) {
   const Environment step(with(kRankOfTwoNodes, {{"SLURM_JOB_ID", "4711"}, {"SLURM_STEP_ID", "0"}}));
 
   EXPECT_NE(identity().key, "slurm-4711.0") << "the step may start torchrun twice";
-  EXPECT_EQ(identity().meeting, "node1:29500/16  slurm-4711.0");
+  EXPECT_EQ(identity().rendezvous, "node1:29500/16  slurm-4711.0");
   EXPECT_TRUE(identity().has_common_name);
 }
 
@@ -152,10 +152,10 @@ TEST(JobIdentity, OfMpiIsItsNamespace) {
   {
     const Environment mpirun(on_one_host);
     EXPECT_EQ(identity().key, "pmix-prterun-node1-77@1");
-    EXPECT_EQ(identity().meeting, "");
+    EXPECT_EQ(identity().rendezvous, "");
   }
   const Environment two_hosts(with(on_one_host, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}));
-  EXPECT_EQ(identity().meeting, "pmix-prterun-node1-77@1") << "each host has another launcher, which makes the name";
+  EXPECT_EQ(identity().rendezvous, "pmix-prterun-node1-77@1") << "each host has another launcher, which makes the name";
   EXPECT_FALSE(identity().has_common_name);
 }
 
@@ -168,7 +168,7 @@ TEST(JobIdentity, ElementsOfAJobArrayAreLaunches) {
 TEST(JobIdentity, ValuesAreOneLine) {
   const Environment several(with(kRankOfTwoNodes, {{"MASTER_ADDR", "a\nbase 1"}, {"SLURM_JOB_ID", "1\nx"}}));
 
-  EXPECT_EQ(identity().meeting.find('\n'), std::string::npos);
+  EXPECT_EQ(identity().rendezvous.find('\n'), std::string::npos);
   EXPECT_EQ(identity().key.find('\n'), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-#include "kineto/joins/nccl_tasks.h"
+#include "kineto/correlation/nccl_tasks.h"
 
 #include <map>
 

@@ -34,7 +34,7 @@ void NcclTasks::finish(const NcclOperations& operations) {
   std::stable_sort(tasks_.begin(), tasks_.end(), by_call);
 }
 
-std::span<const Event* const> NcclTasks::of(const Event& call) const {
+std::span<const Event* const> NcclTasks::tasks_of(const Event& call) const {
   if (std::binary_search(ambiguous_.begin(), ambiguous_.end(), call.begin)) return {};
   Event wanted;
   wanted.nccl_task = {.call = call.begin};
@@ -43,7 +43,7 @@ std::span<const Event* const> NcclTasks::of(const Event& call) const {
 }
 
 void NcclTasks::add_args(const Event& call, std::vector<Arg>& args) const {
-  const auto tasks = of(call);
+  const auto tasks = tasks_of(call);
   if (tasks.empty()) return;
   const NcclTaskArgs& task = tasks.front()->nccl_task;
   const auto add_text = [&](std::string_view key, StringId NcclTaskArgs::*member) {

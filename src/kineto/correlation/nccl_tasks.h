@@ -25,7 +25,7 @@ class NcclTasks {
   std::string summary() const;
 
  private:
-  std::span<const Event* const> of(const Event& call) const;
+  std::span<const Event* const> tasks_of(const Event& call) const;
 
   const spool::View& view_;
   std::vector<const Event*> tasks_;  // sorted by NcclTaskArgs::call

@@ -1,4 +1,4 @@
-#include "kineto/joins/torch_links.h"
+#include "kineto/correlation/torch_links.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kineto/joins/torch_collectives.h"
+#include "kineto/correlation/torch_collectives.h"
 
 #include <deque>
 #include <map>
@@ -45,7 +45,7 @@ class TorchCollectivesTest : public test::SpoolFixture {
     const Definitions definitions(*view_);
     TorchCommsArgs comms(definitions, *view_);
     Args found;
-    for (const Arg& arg : comms.of(op, work)) {
+    for (const Arg& arg : comms.args_of(op, work)) {
       found[std::string(arg.key)] = std::visit(
           [](const auto& value) -> std::string {
             if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) return std::to_string(value);

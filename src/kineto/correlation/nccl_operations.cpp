@@ -43,7 +43,7 @@ std::span<const Event* const> NcclOperations::launching_at(Ticks launch, std::st
   for (int looked = 0; at != late_.begin() && looked < kMostAtATime; ++looked) {
     --at;
     if (launch >= at->end) continue;
-    const auto together = with(at->operation);
+    const auto together = calls_in(at->operation);
     if (names.operation_of_kernel(together, kernel, device) == nullptr) continue;
     if (!found.empty()) return {};
     found = together;

@@ -19,7 +19,7 @@ class NcclOperations {
     if (event.nccl.result == kInProgress) in_progress_.push_back(event.nccl.operation);
   }
   void finish();
-  std::span<const Event* const> with(std::uint32_t operation) const {
+  std::span<const Event* const> calls_in(std::uint32_t operation) const {
     if (operation == 0) return {};
     const auto first = std::partition_point(events_.begin(), events_.end(),
                                             [=](const Event* e) { return e->nccl.operation < operation; });
@@ -34,7 +34,7 @@ class NcclOperations {
   std::span<const Event* const> all() const { return events_; }
   std::size_t count() const { return events_.size(); }
   std::uint64_t external_id(const Event& event) const {
-    const auto together = with(event.nccl.operation);
+    const auto together = calls_in(event.nccl.operation);
     const auto at = std::find(together.begin(), together.end(), &event);
     return at == together.end() ? 0 : static_cast<std::uint64_t>(&*at - events_.data()) + 1;
   }
