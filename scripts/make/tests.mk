@@ -145,13 +145,9 @@ run-tests:  ## run both test programs as they are built
 golden: $(UNIT)  ## rewrite the traces of tests/golden/gpu; then review the diff
 	$(Q)PROFSHIM_RENEW_GOLDEN=1 $(UNIT) --gtest_filter='Golden*' --gtest_brief=1
 
-# Tests with threads. The others use fork() and signals, which ThreadSanitizer changes.
-THREADED := SpoolFixture*:SessionTest*:DivideMemory*:KernelNames*:CudaCalls*:*Capture*:BufferGrowth*:LaunchTracker*:$\
-            HandleCache*:HandleTable*:HandleTable*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
 .PHONY: test-tsan
-test-tsan:  ## the unit tests of multithreaded code (recorder, sessions, GPU, gzip) with ThreadSanitizer
-	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" GTEST_FILTER="$(THREADED)" \
-	  $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
+test-tsan:  ## the unit tests with ThreadSanitizer, except those that say NOT_UNDER_TSAN and why
+	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" $(AGAIN) VARIANT=tsan $(SANITIZED) test-unit
 
 .PHONY: coverage
 coverage:  ## line coverage of the unit and end-to-end tests by folder; needs gcovr

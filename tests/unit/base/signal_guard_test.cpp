@@ -10,6 +10,7 @@
 
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/log.h"
+#include "unit/not_under_tsan.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
@@ -40,9 +41,7 @@ TEST(SignalGuard, AClosedPipeDoesNotEndTheProcess) {
 }
 
 TEST(SignalGuard, AFileSizeLimitDoesNotEndTheProcess) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer takes the signal itself and hands it out after the guard";
-#endif
+  NOT_UNDER_TSAN("it takes the signal itself and hands it out after the guard");
   test::TemporaryFolder folder;
   const std::string path = folder.path() + "/file";
 

@@ -12,6 +12,7 @@
 #include "profshim/run/run_folder.h"
 #include "profshim/write/publish.h"
 #include "unit/cli/tool.h"
+#include "unit/not_under_tsan.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim {
@@ -380,6 +381,7 @@ TEST_F(RecoverTest, RunUnderALauncherDoesNotReportRunningRanks) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the library of that build wants its runtime first in every process";
 #endif
+  NOT_UNDER_TSAN("the library of that build crashes in programs without its runtime");
   alive_at(realtime_ns());
   window(100);
   recorder::header().pid = getpid();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "unit/cli/tool.h"
+#include "unit/not_under_tsan.h"
 
 namespace profshim {
 namespace {
@@ -26,6 +27,7 @@ TEST(Run, DiesFromTheSignalOfTheCommand) {
 }
 
 TEST(Run, ForwardsSignals) {
+  NOT_UNDER_TSAN("it delivers no signal inside waitpid()");
   // $PPID is profshim.
   const auto run = run_shell(
       kLibrary +

@@ -11,6 +11,7 @@
 #include "fakes/cupti/records.h"
 #include "originals.h"
 #include "replay.h"
+#include "unit/not_under_tsan.h"
 
 namespace profshim::replay {
 namespace {
@@ -240,6 +241,7 @@ Controls all_controls() {
 }
 
 TEST(ReplayControl, AnUntouchedReplayHasNoDifference) {
+  NOT_UNDER_TSAN("one thread, and takes minutes");
   for (const Original& original : kOriginals) {
     const Replayed untouched = replay(trace_of(original), kGenerations[2], {});
     const Expectation expected = expected_rows(trace_of(original), untouched, false);
@@ -248,6 +250,7 @@ TEST(ReplayControl, AnUntouchedReplayHasNoDifference) {
 }
 
 TEST(ReplayControl, AChangeOfARecordIsADifference) {
+  NOT_UNDER_TSAN("one thread, and takes minutes");
   for (const auto& [name, original, tamper, streams] : all_controls()) {
     SCOPED_TRACE(name);
     const Trace& trace = trace_of(original);

@@ -5,6 +5,7 @@
 
 #include "profshim/trace/reader.h"
 #include "sample_trace.h"
+#include "unit/not_under_tsan.h"
 
 namespace profshim {
 namespace {
@@ -227,6 +228,7 @@ TEST(TraceReader, RefusesDeepNestingAndKeepsItsStack) {
 }
 
 TEST(TraceReader, RefusesTextsBeyond64MiB) {
+  NOT_UNDER_TSAN("one thread, and takes minutes");
   const std::string name(65ull << 20, 'x');
 
   const ReadResult result = read(trace_of("{\"name\": \"" + name + "\"}"));

@@ -6,6 +6,7 @@
 
 #include "profshim/json.h"
 #include "profshim/write/publish.h"
+#include "unit/not_under_tsan.h"
 
 namespace profshim::write {
 namespace {
@@ -54,6 +55,7 @@ TEST_F(SummaryFile, HoldsTheNewestAnswersOfAFile) {
 }
 
 TEST_F(SummaryFile, DropsAndCountsTheOldestBeyond16MiB) {
+  NOT_UNDER_TSAN("one thread, and takes minutes");
   const std::string large = "\"text\":\"" + std::string(5 << 20, 'x') + "\"";
   for (int i = 0; i < 5; ++i) EXPECT_EQ(add(std::to_string(i), large), 0);
 

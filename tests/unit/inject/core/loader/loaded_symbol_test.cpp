@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "inject/core/loader/real_dlsym.h"
+#include "unit/not_under_tsan.h"
 
 namespace profshim::inject {
 namespace {
 
 TEST(LoadedSymbol, FindsTheDefaultVersionAsTheLoaderDoes) {
+  NOT_UNDER_TSAN("it replaces functions of libc");
   const link_map* const libc = file_named("libc.so.6", loaded_files());
   ASSERT_NE(libc, nullptr);
 
