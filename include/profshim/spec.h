@@ -137,8 +137,6 @@ struct PhaseSpec {
 };
 inline constexpr std::size_t kMostPhases = 32;
 
-inline constexpr std::int64_t kFlushSeconds = 30;
-
 /// Lower bound of limits.host_memory.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
 
@@ -216,9 +214,8 @@ struct Spec : Detail {
     bool stacks = false, key_averages = false, memory_timeline = false;  // files besides the trace
     StacksMetric stacks_metric = StacksMetric::kAuto;
     bool arguments = true;
-    std::int64_t flush_seconds = kFlushSeconds;  // changes nothing
-    std::int64_t traces_to_keep = -1;            // of a rank, and of each of its phases; -1 = all
-    std::uint64_t keep_bytes = 0;                // of a rank; 0 = no limit
+    std::int64_t traces_to_keep = -1;  // of a rank, and of each of its phases; -1 = all
+    std::uint64_t keep_bytes = 0;      // of a rank; 0 = no limit
   } output;
   struct {
     bool kernels = true, steps = true, collectives = true;

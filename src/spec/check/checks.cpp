@@ -32,7 +32,6 @@ class Checks {
     python_files();
     start_of_process();
     retention();
-    flush();
     phases_of_rules();
   }
 
@@ -210,12 +209,6 @@ class Checks {
         error(key, key, "chooses among Python calls, but none are recorded", "write capture.python_calls = true");
       }
     }
-  }
-
-  void flush() {
-    if (spec_.output.flush_seconds == kFlushSeconds) return;
-    warning("output.flush_seconds", "changes nothing: events are in the spool at once, and outlive a killed process",
-            "leave this line out; profshim recover writes the traces of a killed process");
   }
 
   void retention() {

@@ -67,9 +67,6 @@ std::vector<KeyRow> output_keys() {
           "output.keep_bytes", 0, [](Spec& s) -> std::uint64_t& { return s.output.keep_bytes; },
           "size of the traces that each rank keeps: the oldest are removed, never the newest; 0 = no limit"),
       integer_row(
-          "output.flush_seconds", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.output.flush_seconds; },
-          "changes nothing: each event is in the spool at once, and `profshim recover` finds it even after SIGKILL"),
-      integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),
       boolean_row(
@@ -108,9 +105,8 @@ std::vector<KeyRow> summary_keys() {
   };
 }
 
-std::vector<KeyRow> merge_keys() {
+std::vector<KeyRow> clock_keys() {
   return {
-      merge_at_exit_row(),
       choice_row<ClockSync>(
           "clock.sync",
           {{"collective", ClockSync::kCollective}, {"anchors", ClockSync::kAnchors}, {"none", ClockSync::kNone}},

@@ -9,7 +9,7 @@ namespace profshim::spec {
 /// The tables on written traces.
 std::vector<KeyRow> output_keys();
 std::vector<KeyRow> summary_keys();
-std::vector<KeyRow> merge_keys();
+std::vector<KeyRow> clock_keys();
 std::vector<KeyRow> finish_keys();
 std::vector<KeyRow> check_keys();
 

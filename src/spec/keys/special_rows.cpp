@@ -32,38 +32,6 @@ KeyRow version_row() {
           {Accepts::Kind::kInteger, 1, 1}};
 }
 
-namespace {
-
-/// A key that other tools have: only false is accepted.
-KeyRow refused_row(std::string key, std::string_view sentence, const char* why, const char* instead) {
-  auto store = [=](const Value& value, Spec&, Refusal& refusal) {
-    bool wanted = false;
-    if (!read_boolean(value, wanted, refusal) || !wanted) return refusal.message.empty();
-    refusal = {why, instead, 0, 0};
-    return false;
-  };
-  auto print = [](const Spec&) { return std::string("false"); };
-  return {std::move(key), "boolean", "false", "", sentence, store, print, {}, {}, {Accepts::Kind::kBoolean}};
-}
-
-}  // namespace
-
-KeyRow merge_at_exit_row() {
-  return refused_row("merge.at_exit", "traces are merged after the job, by `profshim merge`; true is refused",
-                     "the job is not held up to merge its traces",
-                     "run profshim merge after the job, or as finish.command of rank 0");
-}
-
-KeyRow follow_fork_row() {
-  return refused_row(
-      "process.follow_fork",
-      "a child that is forked while its parent records does not record; true is refused. A child that is forked "
-      "earlier "
-      "records if it gets a rank of its own, by RANK or MPI_Init",
-      "a child that is forked while its parent records cannot record: CUDA and MPI do not work in it",
-      "fork before the parent uses CUDA, MPI or PyTorch, and give the child a rank (RANK, MPI_Init); or use spawn");
-}
-
 KeyRow phases_row() {
   auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
     return read_phases(value, spec.phases, refusal);

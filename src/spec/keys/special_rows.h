@@ -5,8 +5,6 @@
 namespace profshim::spec {
 
 KeyRow version_row();
-KeyRow merge_at_exit_row();
-KeyRow follow_fork_row();
 KeyRow phases_row();
 KeyRow include_files_row();
 KeyRow include_combine_row();

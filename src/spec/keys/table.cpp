@@ -90,7 +90,6 @@ std::vector<KeyRow> process_keys() {
                            "an actor of Ray"),
                        "PROFSHIM_ROLE"),
       require_any_row(),
-      follow_fork_row(),
   };
 }
 
@@ -355,7 +354,7 @@ std::vector<KeyRow> debug_keys() {
 std::vector<KeyRow> make_rows() {
   std::vector<KeyRow> rows;
   for (const auto keys : {file_keys, profile_keys, process_keys, rank_keys, step_keys, schedule_keys, capture_keys,
-                          python_call_keys, left_out_keys, limit_keys, output_keys, summary_keys, merge_keys,
+                          python_call_keys, left_out_keys, limit_keys, output_keys, summary_keys, clock_keys,
                           finish_keys, check_keys, system_keys, counter_keys, debug_keys}) {
     std::vector<KeyRow> table = keys();
     rows.insert(rows.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));

@@ -14,6 +14,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/base/text/error_text.h"
 #include "profshim/spec.h"
+#include "retired_keys.h"
 #include "spec/check/checks.h"
 #include "spec/check/text_checks.h"
 #include "spec/combine.h"
@@ -94,13 +95,23 @@ class Loader {
     add_error(at.file, at.value.line, at.value.column, at.key, std::move(message), std::move(hint));
   }
 
+  void add_warning(const Given& at, std::string message, std::string hint) {
+    add_error(at, std::move(message), std::move(hint));
+    out_.problems.back().severity = Problem::Severity::kWarning;
+  }
+
   std::vector<Given> accepted(const std::vector<Given>& given) {
     std::vector<Given> out;
     Spec scratch;
     for (const Given& one : given) {
       Refusal refusal;
       const KeyRow* const row = find_row(one.key);
-      if (row == nullptr) {
+      if (const RetiredKey* const retired = find_retired(one.key); retired != nullptr) {
+        if (retired->is_true(one.value, refusal))
+          add_warning(one, retired->why, retired->hint);
+        else
+          add_error(one, refusal.message, refusal.hint);
+      } else if (row == nullptr) {
         add_error(one, "unknown key", hint_for_unknown(one.key));
       } else if (one.overridden && !row->print) {
         add_error(one, "can be given in a spec file only", "");

@@ -6,6 +6,7 @@
 #include "library.h"
 #include "profshim/base/nearest.h"
 #include "spec/check/text_checks.h"
+#include "spec/retired_keys.h"
 #include "spec/spec_keys.h"
 #include "syntax.h"
 
@@ -47,7 +48,7 @@ class Walk {
 
   void top(const Toml& document) {
     for (const auto& [key, value] : document.as_table()) {
-      if (is_table(key)) {
+      if (is_table(key) || is_retired_table(key)) {
         table(key, value);
       } else if ((value.is_table() || is_list_of_tables(value)) && find_row(key) == nullptr) {
         std::vector<std::string_view> names = tables_;
@@ -86,8 +87,7 @@ class Walk {
   }
 
   void leaf(const std::string& path, const std::string& key, const Toml& value) {
-    const KeyRow* const row = find_row(path);
-    if (row == nullptr) return unknown(value, key, path, "unknown key", hint_for(path, key));
+    if (find_row(path) == nullptr && find_retired(path) == nullptr) return unknown(value, key, path, "unknown key", hint_for(path, key));
     Given given;
     given.key = path;
     given.file = name_;

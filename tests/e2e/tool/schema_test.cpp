@@ -104,12 +104,10 @@ TEST(SpecSchema, RefusesBadSpecsUnlessTheReasonIsBeyondASchema) {
                                            "116-rule-name-without-effect",
                                            "126-phase-that-selects-nobody",
                                            "129-rule-unknown-phase",
-                                           "130-merge-at-exit",
                                            "132-kernel-steps-without-cupti",
                                            "133-keep-none-without-finish",
                                            "134-finish-ranks-nobody",
                                            "135-system-interval-too-small",
-                                           "138-process-follow-fork",
                                            "141-capture-modules-without-stacks",
                                            "144-python-files-without-calls",
                                            "145-process-start-of-all"};

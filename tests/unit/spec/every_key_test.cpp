@@ -93,7 +93,6 @@ constexpr Line kAccepted[] = {
     {"summary", "table = [\"self_cuda_time_total\", \"cpu_time_total\"]"},
     {"summary", "row_limit = 5"},
     {"summary", "gap_us = 2000"},
-    {"merge", "at_exit = false"},
     {"clock", "sync = \"anchors\""},
     {"system", "cpu = true"},
     {"system", "memory = true"},
@@ -136,13 +135,28 @@ TEST(EveryKey, IsAccepted) {
 
 TEST(EveryKey, ChangesTheSpec) {
   // Processes of several roles have the same spec.
-  const std::set<std::string> no_change = {"at_exit = false", "files = []", "combine = \"union\"", "per = \"run\"",
-                                           "role = \"actor\""};
+  const std::set<std::string> no_change = {"files = []", "combine = \"union\"", "per = \"run\"", "role = \"actor\""};
   const std::string standard = load_spec_text("version = 1\n", "x").spec.hash();
   for (const Line& line : kAccepted) {
     if (no_change.count(line.text) == 0) {
       EXPECT_NE(load(line).spec.hash(), standard) << line.text;
     }
+  }
+}
+
+TEST(EveryKey, ThatSetsNothingIsAcceptedWithAWarning) {
+  for (const Line& line : {Line{"process", "follow_fork = false"}, Line{"merge", "at_exit = false"},
+                           Line{"output", "flush_seconds = 30"}}) {
+    const LoadedSpec loaded = load(line);
+    ASSERT_EQ(loaded.problems.size(), 1u) << line.text;
+    EXPECT_TRUE(loaded.ok());
+    const std::string said = to_line(loaded.problems[0]);
+    EXPECT_NE(said.find("warning: changes nothing"), std::string::npos) << said;
+    EXPECT_NE(said.find("leave this line out"), std::string::npos) << said;
+    const std::string key =
+        std::string(line.table) + "." + std::string(line.text).substr(0, std::string(line.text).find(' '));
+    for (const KeyInfo& known : spec_keys()) EXPECT_NE(known.name, key);
+    EXPECT_EQ(loaded.spec.hash(), load_spec_text("version = 1\n", "x").spec.hash());
   }
 }
 

@@ -5,13 +5,6 @@
 namespace profshim {
 namespace {
 
-TEST(SpecWarnings, AFlushIntervalSaysThatNothingWaitsForAFlush) {
-  EXPECT_TRUE(load_spec_text("version=1\n[output]\nflush_seconds=30\n", "x").problems.empty());
-  const LoadedSpec loaded = load_spec_text("version=1\n[output]\nflush_seconds=5\n", "x");
-  EXPECT_TRUE(loaded.ok());
-  EXPECT_NE(to_line(loaded.problems.at(0)).find("warning: changes nothing"), std::string::npos);
-}
-
 TEST(SpecWarnings, ExportedStacksMustBeRecorded) {
   const std::string spec = "version=1\n[output]\nexport=['chrome_trace','stacks']\n";
   const LoadedSpec loaded = load_spec_text(spec, "x");
