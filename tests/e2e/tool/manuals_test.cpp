@@ -1,4 +1,4 @@
-// Every spec and every command line of the manuals and the README is run as it stands.
+// Every spec, command line and query of the manuals and READMEs is run as it stands, and so are the examples for a CI.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-/// Returns the literal blocks of a man page or of the README.
+/// Returns the literal blocks of a man page or a README.
 std::vector<Block> blocks_of(const fs::path& file) {
   std::vector<Block> blocks;
   std::ifstream in(file);
@@ -53,7 +53,9 @@ std::vector<Block> blocks_of(const fs::path& file) {
 }
 
 std::vector<Block> all_blocks() {
-  std::vector<fs::path> files = {PROFSHIM_SOURCE_DIR "/README.md"};
+  std::vector<fs::path> files;
+  for (const char* folder : {"", "inject", "tests", "tests/bench"})
+    files.push_back(fs::path(PROFSHIM_SOURCE_DIR) / folder / "README.md");
   for (const auto& entry : fs::recursive_directory_iterator(PROFSHIM_SOURCE_DIR "/src"))
     if (entry.path().extension() == ".scd") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
@@ -81,6 +83,27 @@ std::vector<std::string> commands_of(const Block& block) {
     if (goes_on) commands.back() += "\n" + line;
     if (!goes_on && begins) commands.push_back(line);
     goes_on = (goes_on || begins) && line.ends_with('\\');
+  }
+  return commands;
+}
+
+/// Returns the SQL of a block, or "".
+std::string query_of(const Block& block) {
+  std::string text;
+  for (const std::string& line : block.lines) text += line + "\n";
+  return text.starts_with("SELECT ") || text.starts_with("CREATE ") ? text : "";
+}
+
+/// Returns the command lines of `tool` in a file of a CI, also those in its comments.
+std::vector<std::string> commands_in_ci(const fs::path& file) {
+  std::vector<std::string> commands;
+  std::ifstream in(file);
+  bool goes_on = false;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t at = std::min(line.find("profshim/build/profshim "), line.find("profshim compare "));
+    if (goes_on) commands.back() += "\n" + line;
+    if (!goes_on && at != std::string::npos) commands.push_back(line.substr(at));
+    goes_on = (goes_on || at != std::string::npos) && line.ends_with('\\');
   }
   return commands;
 }
@@ -195,6 +218,29 @@ class Workplace {
     return left.empty() ? "" : left.front();
   }
 
+  /// Runs a query on parts/, which `profshim convert` has written. DuckDB also runs what is written for Spark, and for
+  /// Perfetto with an empty table.
+  Outcome ask(const std::string& query) const {
+    scratch_.write("query.py",
+                   "import duckdb, sys\n"
+                   "parts = \"(select * from read_parquet('parts/*/*.parquet', hive_partitioning = true))\"\n"
+                   "duckdb.execute('create table slice (name varchar, dur bigint, category varchar)')\n"
+                   "query = sys.argv[1].replace(\"USING parquet OPTIONS (path 'parts')\", 'AS FROM ' + parts)\n"
+                   "duckdb.execute(query).fetchall()\n");
+    scratch_.write("query.sql", query);
+    return run("'" + readers_python() + "' query.py \"$(cat query.sql)\"");
+  }
+
+  /// The files that a job in a CI finds: its program, its spec, and profshim in a folder.
+  void check_out() const {
+    program("job/heat", "exec '" PROFSHIM_SOURCE_DIR "/build/demo/heat' \"$2\"");
+    fs::create_directories(scratch_ / "job/ci");
+    fs::create_directories(scratch_ / "job/profshim");
+    fs::copy_file(PROFSHIM_SOURCE_DIR "/config/examples/ci.toml", scratch_ / "job/ci/ci.toml");
+    fs::create_directory_symlink(fs::path(tool_path()).parent_path(), scratch_ / "job/profshim/build");
+  }
+  bool exists(const std::string& name) const { return fs::exists(scratch_ / name); }
+
   /// Counts the files of traces.
   int traces() const {
     int count = 0;
@@ -204,7 +250,7 @@ class Workplace {
   }
 
  private:
-  void program(const std::string& name, const std::string& script) {
+  void program(const std::string& name, const std::string& script) const {
     fs::create_directories((fs::path(scratch_ / name)).parent_path());
     scratch_.write(name, "#!/bin/bash\n" + script + "\n");
     fs::permissions(scratch_ / name, fs::perms::owner_all);
@@ -253,11 +299,36 @@ int run_commands(bool of_torchrun) {
       }
       ++commands;
     }
+    const std::string query = query_of(block);
+    if (!query.empty() && !of_torchrun) {
+      const Outcome outcome = workplace.ask(query);
+      EXPECT_EQ(outcome.ending(), "exit 0") << block.where << "\n" << query << outcome.err;
+    }
   }
   return commands;
 }
 
 TEST(Manuals, EveryCommandLineWorks) { EXPECT_GE(run_commands(false), 25); }
+
+TEST(Manuals, TheExamplesForACiWork) {
+  for (const char* name : {"github-action.yml", "gitlab.yml"}) {
+    SCOPED_TRACE(name);
+    const Workplace workplace;
+    workplace.check_out();
+    std::string record, baseline, compare;
+    for (const std::string& command : commands_in_ci(fs::path(PROFSHIM_SOURCE_DIR "/config/examples/ci") / name)) {
+      const bool makes_baseline = command.find("--update-baseline") != std::string::npos;
+      (makes_baseline ? baseline : command.find(" run ") != std::string::npos ? record : compare) += command;
+    }
+    for (const std::string& command :
+         {record, "for run in run1 run2 run3; do cp -r profile-out $run; done\n" + baseline, compare}) {
+      const Outcome outcome = workplace.run("cd job\n" + command);
+      EXPECT_EQ(outcome.ending(), "exit 0") << command << "\n" << outcome.out << outcome.err;
+    }
+    EXPECT_TRUE(workplace.exists("job/profile.md"));
+    EXPECT_TRUE(workplace.exists("job/profile.xml"));
+  }
+}
 
 // Debian's PyTorch 1.13 cannot run torchrun with Python 3.11.
 TEST(TorchManuals, CommandLinesOfTorchrunWork) {

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -59,6 +63,32 @@ TEST(Help, TheManualOfTheSpecHasEveryKey) {
   for (const char* key : {"ranks.select", "schedule.active", "output.folder", "check.rule"}) {
     EXPECT_NE(page.find(std::string("\n    ") + key + " ("), std::string::npos) << key;
   }
+}
+
+TEST(Help, DocumentsNameCommandsAndOptionsThatExist) {
+  namespace fs = std::filesystem;
+  const std::vector<std::string> all = commands();
+  std::vector<fs::path> documents;
+  for (const char* name : {"README.md", "CHANGELOG.md", "inject/README.md", "tests/README.md", "tests/bench/README.md"})
+    documents.push_back(fs::path(PROFSHIM_SOURCE_DIR) / name);
+  for (const auto& entry : fs::recursive_directory_iterator(PROFSHIM_SOURCE_DIR "/src"))
+    if (entry.path().extension() == ".scd") documents.push_back(entry.path());
+  const std::regex named("[*`]profshim ([a-z]+)([^*`]*)[*`]");
+  int found = 0;
+  for (const fs::path& document : documents) {
+    std::ifstream in(document);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at, ++found) {
+      const std::string command = (*at)[1], arguments = (*at)[2];
+      SCOPED_TRACE(document.string() + ": " + at->str());
+      if (command == "help") continue;
+      EXPECT_NE(std::find(all.begin(), all.end(), command), all.end());
+      const std::string help = run_shell("profshim " + command + " --help").out;
+      for (const std::string& option : long_options(arguments.substr(0, arguments.find(" -- "))))
+        EXPECT_NE(help.find(option), std::string::npos) << option;
+    }
+  }
+  EXPECT_GE(found, 50);
 }
 
 TEST(Help, MissingPageIsAnUnknownCommand) {
