@@ -52,15 +52,12 @@ enum class HookId : std::uint16_t {
   kCudaOverhead,  // kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler
   kCudaMemory,    // allocation or release (instant); kind = CUpti_ActivityMemoryOperationType, graph_node = address,
                   // external = CUpti_ActivityMemoryKind
-#define HOOK(name, ...) name,
-#include "profshim/hooks/cuda.def"
-#include "profshim/hooks/mpi.def"
-#include "profshim/hooks/nccl.def"
-#undef HOOK
-  kCount
+  // From here on the rows of hooks/*.def, which profshim/hooks/ids.h names. kCount leaves room for more rows.
+  kFirstRow,
+  kCount = 1024
 };
 
-/// Returns "MPI_Allreduce" for HookId::MPI_Allreduce; "" for kinds outside hooks/*.def.
+/// Returns "MPI_Allreduce" for hooks::MPI_Allreduce; "" for kinds outside hooks/*.def.
 std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
 constexpr bool is_rpc(HookId hook) { return hook == HookId::kTorchRpc || hook == HookId::kTorchRpcServed; }

@@ -14,6 +14,7 @@
 #include "inject/core/row_macros.h"
 #include "kernel_names.h"
 #include "profshim/device.h"
+#include "profshim/hooks/ids.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
@@ -156,10 +157,8 @@ void after_call(int result, const void* caller, Arguments... arguments) {
 
 constexpr std::uint32_t kRecords = recorder::kCudaCalls | recorder::kCuda | recorder::kArmed;
 
-constexpr bool begins_range(HookId hook) {
-  return hook == HookId::cudaProfilerStart || hook == HookId::cuProfilerStart;
-}
-constexpr bool ends_range(HookId hook) { return hook == HookId::cudaProfilerStop || hook == HookId::cuProfilerStop; }
+constexpr bool begins_range(HookId hook) { return hook == hooks::cudaProfilerStart || hook == hooks::cuProfilerStart; }
+constexpr bool ends_range(HookId hook) { return hook == hooks::cudaProfilerStop || hook == hooks::cuProfilerStop; }
 
 /// How the job has found a function: its calls forward to the function that was found that way.
 enum class Found { kByName, kByDriver };  // kByDriver: cuGetProcAddress() and the like
@@ -250,7 +249,7 @@ void on_first_call(void (*before)(), void (*after)()) {
 #define CUDA_CALL(name, found, describer, ...)                                                                 \
   {                                                                                                            \
     using Call =                                                                                               \
-        ::profshim::cuda::CallOf<::profshim::HookId::name, ::profshim::cuda::Found::found,                     \
+        ::profshim::cuda::CallOf<::profshim::hooks::name, ::profshim::cuda::Found::found,                      \
                                  ::profshim::cuda::describer __VA_OPT__(, ) MPI_EACH(CUDA_TYPE, __VA_ARGS__)>; \
     const int result = Call::call(#name __VA_OPT__(, ) MPI_EACH(MPI_NAME, __VA_ARGS__));                       \
     ::profshim::cuda::after_call<::profshim::cuda::describer>(                                                 \
@@ -271,7 +270,7 @@ template <HookId hook>
 struct ByDriver;
 #define HOOK(name, shown, describer, ...)                                                                         \
   template <>                                                                                                     \
-  struct ByDriver<HookId::name> {                                                                                 \
+  struct ByDriver<hooks::name> {                                                                                  \
     static int function(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) CUDA_CALL(name, kByDriver, describer, __VA_ARGS__) \
   };
 #include "profshim/hooks/cuda.def"
@@ -306,7 +305,7 @@ void* take(std::string_view row, const char* asked, int version, void* found) {
 void* hook_of_driver_function(const char* asked, int version, void* found) {
   void* taken = nullptr;
 #define HOOK(name, ...) \
-  if (taken == nullptr) taken = take<HookId::name, is_of_driver(#name)>(#name, asked, version, found);
+  if (taken == nullptr) taken = take<hooks::name, is_of_driver(#name)>(#name, asked, version, found);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
   return taken;

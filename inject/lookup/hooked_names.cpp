@@ -19,7 +19,7 @@ constexpr std::string_view kNames[] = {
 #include "inject/core/driver_lookups.def"
 #undef HOOK
 };
-constexpr std::size_t kFirstRow = detail::kRows - (std::size(kNames) - detail::kOtherHooks);
+constexpr std::size_t kRows = std::size(kNames) - detail::kOtherHooks;
 
 constexpr std::uint32_t kHashSeed = 2166136261;
 constexpr std::uint32_t hashed(std::uint32_t hash, char c) { return (hash ^ static_cast<unsigned char>(c)) * 16777619; }
@@ -66,9 +66,11 @@ std::uint32_t hooked_name(const char* name) {
 }
 
 HookedFunction hooked_function(std::uint32_t number) {
-  const std::size_t i = kFirstRow + number - 1;
-  const Layer layer = i < detail::kRows ? hook_layer(static_cast<HookId>(i)) : Layer::kCuda;
-  return {kNames[number - 1].data(), layer, detail::real_functions[i]};
+  const std::size_t i = number - 1;
+  const char* const name = kNames[i].data();
+  if (i >= kRows) return {name, Layer::kCuda, real_function(static_cast<OtherHook>(i - kRows))};
+  const auto hook = static_cast<HookId>(static_cast<std::size_t>(HookId::kFirstRow) + i);
+  return {name, hook_layer(hook), real_function(hook)};
 }
 
 }  // namespace profshim::inject

@@ -1,7 +1,8 @@
-// hooks/mpi.def as constants: RowOf<HookId::MPI_Allreduce>::kRow.
+// hooks/mpi.def as constants: RowOf<hooks::MPI_Allreduce>::kRow.
 #pragma once
 
 #include "inject/core/row_macros.h"
+#include "profshim/hooks/ids.h"
 #include "row.h"
 
 namespace profshim::mpi {
@@ -11,10 +12,10 @@ struct RowOf;
 
 #define MPI_ROW(name, behavior, payload, made, ...)                                                                \
   template <>                                                                                                      \
-  struct RowOf<HookId::name> {                                                                                     \
+  struct RowOf<hooks::name> {                                                                                      \
     static constexpr std::size_t kArguments = std::initializer_list<Role>{MPI_EACH(MPI_ROLE, __VA_ARGS__)}.size(); \
     static constexpr std::array<Role, kArguments> kRoles{MPI_EACH(MPI_ROLE, __VA_ARGS__)};                         \
-    static constexpr Row kRow = make_row(HookId::name, Behavior::behavior, Payload::payload, made, kRoles);        \
+    static constexpr Row kRow = make_row(hooks::name, Behavior::behavior, Payload::payload, made, kRoles);         \
   };
 #define HOOK(name, fortran, capitals, behavior, payload, ...) MPI_ROW(name, behavior, payload, "", __VA_ARGS__)
 #define HOOK_NEW_COMM(name, fortran, capitals, behavior, made, ...) MPI_ROW(name, behavior, Nothing, made, __VA_ARGS__)
@@ -23,10 +24,10 @@ struct RowOf;
 #undef MPI_ROW
 
 constexpr const Row* find_row(HookId hook) {
-  switch (hook) {
-#define HOOK(name, ...) \
-  case HookId::name:    \
-    return &RowOf<HookId::name>::kRow;
+  switch (static_cast<std::uint16_t>(hook)) {  // HookId itself has no enumerators for rows
+#define HOOK(name, ...)                         \
+  case static_cast<std::uint16_t>(hooks::name): \
+    return &RowOf<hooks::name>::kRow;
 #include "profshim/hooks/mpi.def"
 #undef HOOK
     default:

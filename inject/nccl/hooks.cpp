@@ -262,11 +262,11 @@ using HookOf = Hook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::nccl
 
-#define HOOK(name, since, behavior, payload, ...)                                                         \
-  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {     \
-    static constexpr const char* kNames[] = {#name};                                                      \
-    return ::profshim::nccl::HookOf<::profshim::HookId::name>::call(kNames __VA_OPT__(, )                 \
-                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__)); \
+#define HOOK(name, since, behavior, payload, ...)                                                        \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {    \
+    static constexpr const char* kNames[] = {#name};                                                     \
+    return ::profshim::nccl::HookOf<::profshim::hooks::name>::call(kNames __VA_OPT__(, )                 \
+                                                                       MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }
 #include "profshim/hooks/nccl.def"
 #undef HOOK

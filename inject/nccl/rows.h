@@ -1,8 +1,9 @@
-// hooks/nccl.def as constants: RowOf<HookId::ncclAllReduce>::kRow.
+// hooks/nccl.def as constants: RowOf<hooks::ncclAllReduce>::kRow.
 #pragma once
 
 #include "abi.h"
 #include "inject/core/row_macros.h"
+#include "profshim/hooks/ids.h"
 
 namespace profshim::nccl {
 
@@ -14,19 +15,19 @@ struct RowOf;
 
 #define HOOK(name, since, behavior, payload, ...)                                                                   \
   template <>                                                                                                       \
-  struct RowOf<HookId::name> {                                                                                      \
+  struct RowOf<hooks::name> {                                                                                       \
     static constexpr std::size_t kArguments = std::initializer_list<Role>{MPI_EACH(NCCL_ROLE, __VA_ARGS__)}.size(); \
     static constexpr std::array<Role, kArguments> kRoleOf{MPI_EACH(NCCL_ROLE, __VA_ARGS__)};                        \
-    static constexpr Row kRow = make_row(HookId::name, Behavior::behavior, Payload::payload, kRoleOf);              \
+    static constexpr Row kRow = make_row(hooks::name, Behavior::behavior, Payload::payload, kRoleOf);               \
   };
 #include "profshim/hooks/nccl.def"
 #undef HOOK
 
 constexpr const Row* find_row(HookId hook) {
-  switch (hook) {
-#define HOOK(name, ...) \
-  case HookId::name:    \
-    return &RowOf<HookId::name>::kRow;
+  switch (static_cast<std::uint16_t>(hook)) {  // HookId itself has no enumerators for rows
+#define HOOK(name, ...)                         \
+  case static_cast<std::uint16_t>(hooks::name): \
+    return &RowOf<hooks::name>::kRow;
 #include "profshim/hooks/nccl.def"
 #undef HOOK
     default:

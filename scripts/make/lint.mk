@@ -12,13 +12,14 @@ tidy:  ## clang-tidy on the sources of the library and the tool
 	  xargs -P$$(nproc) -n8 sh -c 'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP -W%,$(COMMON)) $(NVTX_FLAGS) 2>/dev/null' tidy
 
 .PHONY: lint
-lint: all portable tidy  ## format, clang, clang-tidy, the include rule, changed flags, documents, trace keys, locales, sizes, static objects, exports, the glibc that is needed, scripts
+lint: all portable tidy  ## format, clang, clang-tidy, the include rule, changed flags, rebuilds, documents, trace keys, locales, sizes, static objects, exports, the glibc that is needed, scripts
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)printf '%s\n' $(filter %.cpp,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES))) | \
 	  xargs -P$$(nproc) -n8 clang++ $(filter-out -MMD -MP,$(COMMON)) $(NVTX_FLAGS) -Werror -fsyntax-only
 	$(Q)scripts/check_layers.sh
 	$(Q)scripts/check_names.sh
 	$(Q)scripts/check_flags.sh
+	$(Q)scripts/check_rebuilds.sh
 	$(Q)scripts/check_docs.sh
 	$(Q)scripts/check_keys.sh
 	$(Q)scripts/check_locale.sh $(call objects,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES)))

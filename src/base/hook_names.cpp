@@ -57,7 +57,8 @@ constexpr bool kBeginsOrEndsMpi[] = {
 #include "profshim/hooks/mpi.def"
 #undef HOOK
 };
-constexpr std::size_t kFirst = static_cast<std::size_t>(HookId::kCount) - std::size(kFunctions);
+constexpr auto kFirst = static_cast<std::size_t>(HookId::kFirstRow);
+static_assert(kFirst + std::size(kFunctions) <= static_cast<std::size_t>(HookId::kCount), "HookId::kCount must grow");
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "profshim/hooks/ids.h"
 #include "profshim/recorder_control.h"
 #include "profshim/trace/writer.h"
 #include "profshim/window_trace.h"
@@ -63,7 +64,7 @@ class RankOfJob {
     launch(at + 30 * kUs, "cudaLaunchKernel");
     kernel(at + 1150 * kUs, at + 2150 * kUs + longer, "void backward<float>(float*)", kCompute, "compute");
     operation_ = ++operations_;
-    Event op = test::DeviceEvents::event(HookId::ncclAllReduce, at + 45 * kUs, at + 75 * kUs);
+    Event op = test::DeviceEvents::event(hooks::ncclAllReduce, at + 45 * kUs, at + 75 * kUs);
     op.nccl = {.count = 1 << 20,
                .comm = 1,
                .sequence = operation_,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profshim/call_stack.h"
+#include "profshim/hooks/ids.h"
 #include "profshim/recorder_control.h"
 #include "profshim/spool/view.h"
 #include "unit/kineto/device/device_events.h"
@@ -169,7 +170,7 @@ class SpoolImage {
   }
 
   static void fill_nccl(spool::Thread& t) {
-    Event collective = event(1900, 1990, HookId::ncclAllReduce);
+    Event collective = event(1900, 1990, hooks::ncclAllReduce);
     collective.nccl = {
         .count = 8, .comm = 5, .sequence = 1, .peer = kNone32, .operation = 6, .datatype = 7, .bytes = 32};
     recorder::commit(t, collective);
@@ -189,7 +190,7 @@ class SpoolImage {
     Event polls = event(1991, 1995, HookId::kMpiPolls);
     polls.polls = {.in_calls = 3,
                    .calls = {2, 1},
-                   .functions = {HookId::MPI_Test, HookId::MPI_Iprobe},
+                   .functions = {hooks::MPI_Test, hooks::MPI_Iprobe},
                    .comm = 1,
                    .peer = 0,
                    .tag = 7};

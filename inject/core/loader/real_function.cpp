@@ -9,7 +9,7 @@
 
 namespace profshim::inject {
 
-constinit std::array<RealFunction, detail::kRows + detail::kOtherHooks> detail::real_functions{};
+constinit std::array<RealFunction, detail::kHooks + detail::kOtherHooks> detail::real_functions{};
 
 void* RealFunction::look_up(Layer layer, const char* const* names, std::size_t n) {
   const int saved_errno = errno;

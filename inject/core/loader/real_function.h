@@ -35,15 +35,15 @@ enum class OtherHook : std::uint8_t {
 };
 
 namespace detail {
-inline constexpr auto kRows = static_cast<std::size_t>(HookId::kCount);
+inline constexpr auto kHooks = static_cast<std::size_t>(HookId::kCount);
 inline constexpr auto kOtherHooks = static_cast<std::size_t>(OtherHook::kCount);
-extern constinit std::array<RealFunction, kRows + kOtherHooks> real_functions;
+extern constinit std::array<RealFunction, kHooks + kOtherHooks> real_functions;
 }  // namespace detail
 
 /// The real function behind the hook of a row: what its calls forward to, and what inject/lookup compares with.
 inline RealFunction& real_function(HookId hook) { return detail::real_functions[static_cast<std::size_t>(hook)]; }
 inline RealFunction& real_function(OtherHook hook) {
-  return detail::real_functions[detail::kRows + static_cast<std::size_t>(hook)];
+  return detail::real_functions[detail::kHooks + static_cast<std::size_t>(hook)];
 }
 
 template <class Signature>

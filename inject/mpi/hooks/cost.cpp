@@ -10,7 +10,7 @@ double measure_call_cost() {
   recorder::ScratchThread scratch;
   return scratch.cost_ns([] {
     std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};
-    intercept<RowOf<HookId::MPI_Send>::kRow>(words, false, [] { return 0; });
+    intercept<RowOf<hooks::MPI_Send>::kRow>(words, false, [] { return 0; });
   });
 }
 

@@ -78,13 +78,13 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   __VA_OPT__(                                                                                                   \
       MPI_EXPORTED __VA_ARGS__##_ parameters {                                                                  \
         static constexpr const char* kNames[] = {#__VA_ARGS__ "_", #__VA_ARGS__, #__VA_ARGS__ "__", #capitals}; \
-        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, false>::call(kNames, MPI_STRIP arguments);     \
+        ::profshim::mpi::FortranHookOf<::profshim::hooks::hook, false>::call(kNames, MPI_STRIP arguments);      \
       } MPI_EXPORTED __VA_ARGS__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                           \
       MPI_EXPORTED __VA_ARGS__##__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                         \
       MPI_EXPORTED capitals parameters __attribute__((alias(#__VA_ARGS__ "_")));                                \
       MPI_EXPORTED __VA_ARGS__##_f08_ parameters {                                                              \
         static constexpr const char* kNames[] = {#__VA_ARGS__ "_f08_"};                                         \
-        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call(kNames, MPI_STRIP arguments);      \
+        ::profshim::mpi::FortranHookOf<::profshim::hooks::hook, true>::call(kNames, MPI_STRIP arguments);       \
       })
 
 #define HOOK(name, fortran, capitals, behavior, payload, ...)                                                        \
@@ -95,21 +95,21 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
 
 MPI_EXPORTED mpi_init_(int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialize<profshim::HookId::MPI_Init>(function, {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT"},
-                                                        error);
+  profshim::mpi::initialize<profshim::hooks::MPI_Init>(function, {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT"},
+                                                       error);
 }
 MPI_EXPORTED mpi_init(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED mpi_init__(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED MPI_INIT(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED mpi_init_f08_(int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialize<profshim::HookId::MPI_Init>(function,
-                                                        {"mpi_init_f08_", "mpi_init_", "mpi_init", "MPI_INIT"}, error);
+  profshim::mpi::initialize<profshim::hooks::MPI_Init>(function, {"mpi_init_f08_", "mpi_init_", "mpi_init", "MPI_INIT"},
+                                                       error);
 }
 
 MPI_EXPORTED mpi_init_thread_(int* required, int* provided, int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialize<profshim::HookId::MPI_Init_thread>(
+  profshim::mpi::initialize<profshim::hooks::MPI_Init_thread>(
       function, {"mpi_init_thread_", "mpi_init_thread", "mpi_init_thread__", "MPI_INIT_THREAD"}, error, required,
       provided);
 }
@@ -118,7 +118,7 @@ MPI_EXPORTED mpi_init_thread__(int* required, int* provided, int* error) __attri
 MPI_EXPORTED MPI_INIT_THREAD(int* required, int* provided, int* error) __attribute__((alias("mpi_init_thread_")));
 MPI_EXPORTED mpi_init_thread_f08_(int* required, int* provided, int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialize<profshim::HookId::MPI_Init_thread>(
+  profshim::mpi::initialize<profshim::hooks::MPI_Init_thread>(
       function, {"mpi_init_thread_f08_", "mpi_init_thread_", "mpi_init_thread", "MPI_INIT_THREAD"}, error, required,
       provided);
 }

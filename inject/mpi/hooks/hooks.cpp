@@ -96,11 +96,11 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::mpi
 
-#define HOOK(name, fortran, capitals, behavior, payload, ...)                                             \
-  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
-    static constexpr const char* kNames[] = {#name, "P" #name};                                           \
-    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call(kNames __VA_OPT__(, )                 \
-                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__)); \
+#define HOOK(name, fortran, capitals, behavior, payload, ...)                                            \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {     \
+    static constexpr const char* kNames[] = {#name, "P" #name};                                          \
+    return ::profshim::mpi::CHookOf<::profshim::hooks::name>::call(kNames __VA_OPT__(, )                 \
+                                                                       MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }
 #include "profshim/hooks/mpi.def"
 #undef HOOK

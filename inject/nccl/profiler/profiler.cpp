@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "inject/nccl/call.h"
+#include "profshim/hooks/ids.h"
 #include "profshim/recorder.h"
 #include "profshim/trace/schema.h"
 
@@ -32,7 +33,7 @@ const Event* recorded_call() {
   return nullptr;
 }
 
-bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
+bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != hooks::ncclGroupEnd; }
 
 /// Returns the begin of the recorded call on this thread, which identifies the call; 0 = none.
 Ticks enqueuing_call() {
@@ -44,7 +45,7 @@ Ticks enqueuing_call() {
 Ticks launching_call() {
   const Event* const call = recorded_call();
   if (call == nullptr) return 0;
-  if (call->hook == HookId::ncclGroupEnd) return group::state.single_call;
+  if (call->hook == hooks::ncclGroupEnd) return group::state.single_call;
   return launches_at_once(*call) && call->nccl.group == 0 ? call->begin : 0;
 }
 

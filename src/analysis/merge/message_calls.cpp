@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "profshim/event.h"
+#include "profshim/hooks/ids.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -13,7 +14,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define HOOK(name, fortran, capitals, behavior, payload, ...) {HookId::name, #name, #behavior, #payload, #__VA_ARGS__},
+#define HOOK(name, fortran, capitals, behavior, payload, ...) {hooks::name, #name, #behavior, #payload, #__VA_ARGS__},
 #include "profshim/hooks/mpi.def"
 #undef HOOK
 };

@@ -1,6 +1,7 @@
 #include "event_args.h"
 #include "nccl_operation_args.h"
 #include "profshim/trace/schema.h"
+#include "profshim/hooks/ids.h"
 
 namespace profshim::kineto {
 
@@ -10,7 +11,7 @@ void EventArgs::add_nccl(const Event& event) {
   const NcclArgs& nccl = event.nccl;
   add(arg::kFunction, hook_name(event.hook));
   if (nccl.bytes != 0) add(arg::kBytes, nccl.bytes);
-  if (nccl.count != 0) add(event.hook == HookId::ncclGroupEnd ? arg::kOperations : arg::kCount, nccl.count);
+  if (nccl.count != 0) add(event.hook == hooks::ncclGroupEnd ? arg::kOperations : arg::kCount, nccl.count);
   if (const std::string_view type = nccl_type_name(nccl.datatype); !type.empty()) add(arg::kDtype, type);
   if (const std::string_view op = nccl_op_name(nccl.op); !op.empty()) add(arg::kOp, op);
   if (nccl.peer != kNone32) add(peer_key(event.hook), std::int64_t{nccl.peer});

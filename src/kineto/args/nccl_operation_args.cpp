@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "profshim/base/text/number_text.h"
+#include "profshim/hooks/ids.h"
 #include "profshim/trace/bus_factor.h"
 #include "profshim/trace/schema.h"
 
@@ -27,22 +28,22 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {HookId::ncclAllReduce, HookId::ncclAllReduceConfig, "allreduce", "nccl:all_reduce", "AllReduce", Shape::kSame,
-     false, 2},
-    {HookId::ncclAllGather, HookId::ncclAllGatherConfig, "_allgather_base", "nccl:_all_gather_base", "AllGather",
+    {hooks::ncclAllReduce, hooks::ncclAllReduceConfig, "allreduce", "nccl:all_reduce", "AllReduce", Shape::kSame, false,
+     2},
+    {hooks::ncclAllGather, hooks::ncclAllGatherConfig, "_allgather_base", "nccl:_all_gather_base", "AllGather",
      Shape::kGathered, true, 1},
-    {HookId::ncclReduceScatter, HookId::ncclReduceScatterConfig, "_reduce_scatter_base", "nccl:_reduce_scatter_base",
+    {hooks::ncclReduceScatter, hooks::ncclReduceScatterConfig, "_reduce_scatter_base", "nccl:_reduce_scatter_base",
      "ReduceScatter", Shape::kSpread, true, 1},
-    {HookId::ncclBroadcast, HookId::ncclBroadcastConfig, "broadcast", "nccl:broadcast", "Broadcast", Shape::kSame,
-     false, 0},
-    {HookId::ncclBcast, HookId::kNone, "broadcast", "nccl:broadcast", "Broadcast", Shape::kSame, false, 0},
-    {HookId::ncclReduce, HookId::ncclReduceConfig, "reduce", "nccl:reduce", "_Reduce_", Shape::kSame, false, 0},
-    {HookId::ncclAlltoAll, HookId::ncclAlltoAllConfig, "all_to_all", "nccl:all_to_all", "SendRecv", Shape::kEach, true,
+    {hooks::ncclBroadcast, hooks::ncclBroadcastConfig, "broadcast", "nccl:broadcast", "Broadcast", Shape::kSame, false,
+     0},
+    {hooks::ncclBcast, HookId::kNone, "broadcast", "nccl:broadcast", "Broadcast", Shape::kSame, false, 0},
+    {hooks::ncclReduce, hooks::ncclReduceConfig, "reduce", "nccl:reduce", "_Reduce_", Shape::kSame, false, 0},
+    {hooks::ncclAlltoAll, hooks::ncclAlltoAllConfig, "all_to_all", "nccl:all_to_all", "SendRecv", Shape::kEach, true,
      1},
-    {HookId::ncclGather, HookId::ncclGatherConfig, "gather", "nccl:gather", "SendRecv", Shape::kGathered, true, 1},
-    {HookId::ncclScatter, HookId::ncclScatterConfig, "scatter", "nccl:scatter", "SendRecv", Shape::kSpread, true, 1},
-    {HookId::ncclSend, HookId::kNone, "send", "nccl:send", "SendRecv", Shape::kSame, false, 0},
-    {HookId::ncclRecv, HookId::kNone, "recv", "nccl:recv", "SendRecv", Shape::kSame, false, 0},
+    {hooks::ncclGather, hooks::ncclGatherConfig, "gather", "nccl:gather", "SendRecv", Shape::kGathered, true, 1},
+    {hooks::ncclScatter, hooks::ncclScatterConfig, "scatter", "nccl:scatter", "SendRecv", Shape::kSpread, true, 1},
+    {hooks::ncclSend, HookId::kNone, "send", "nccl:send", "SendRecv", Shape::kSame, false, 0},
+    {hooks::ncclRecv, HookId::kNone, "recv", "nccl:recv", "SendRecv", Shape::kSame, false, 0},
 };
 
 const Family* family_of(HookId hook) {
@@ -53,7 +54,7 @@ const Family* family_of(HookId hook) {
   return nullptr;
 }
 
-bool is_message(HookId hook) { return hook == HookId::ncclSend || hook == HookId::ncclRecv; }
+bool is_message(HookId hook) { return hook == hooks::ncclSend || hook == hooks::ncclRecv; }
 
 constexpr std::uint8_t kTypeBytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
@@ -136,7 +137,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
   if (!comm->ranks.empty()) add(arg::kGroupRanks, std::string_view{comm->ranks});
   if (is_message(operation.hook)) {
     const auto own = world_rank_of(*comm, comm->own_rank), other = world_rank_of(*comm, nccl.peer);
-    const bool sends = operation.hook == HookId::ncclSend;
+    const bool sends = operation.hook == hooks::ncclSend;
     if (const auto source = sends ? own : other) add(arg::kSourceRank, *source);
     if (const auto destination = sends ? other : own) add(arg::kDestinationRank, *destination);
   }
@@ -161,7 +162,7 @@ std::string_view NcclOperationArgs::annotation_name(const Event& operation) {
   if (!is_message(operation.hook) || comm == nullptr || comm->own_rank < 0 || operation.nccl.peer < 0) return name;
   const std::uint64_t key = static_cast<std::uint64_t>(operation.hook) << 32 | operation.nccl.comm;
   std::string& text = names_[key ^ static_cast<std::uint64_t>(operation.nccl.peer) * 0x9e3779b97f4a7c15ull];
-  const char* const arrow = operation.hook == HookId::ncclSend ? "->" : "<-";
+  const char* const arrow = operation.hook == hooks::ncclSend ? "->" : "<-";
   text = std::string(name) + " " + std::to_string(comm->own_rank) + arrow + std::to_string(operation.nccl.peer);
   return text;
 }

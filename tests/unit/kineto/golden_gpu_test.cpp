@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "profshim/analysis.h"
+#include "profshim/hooks/ids.h"
 #include "profshim/window_trace.h"
 #include "unit/kineto/device/device_events.h"
 #include "unit/spool_fixture.h"
@@ -72,7 +73,7 @@ class GoldenGpu : public test::SpoolFixture {
     range(t + 20 * kUs, t + 60 * kUs, "forward");
     device_->call(t + 25 * kUs, t + 28 * kUs, "__cudaLaunchKernel_v13000", forward, kPid);
     device_->kernel(t + 50 * kUs, t + 150 * kUs, "_Z7forwardIfEvPT_", forward);
-    Event op = test::DeviceEvents::event(HookId::ncclAllReduce, t + 70 * kUs, t + 90 * kUs);
+    Event op = test::DeviceEvents::event(hooks::ncclAllReduce, t + 70 * kUs, t + 90 * kUs);
     op.nccl = {.count = 1 << 20,
                .comm = 1,
                .sequence = forward,

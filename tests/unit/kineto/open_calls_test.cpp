@@ -1,6 +1,7 @@
 #include <atomic>
 #include <thread>
 
+#include "profshim/hooks/ids.h"
 #include "window_trace_fixture.h"
 
 namespace profshim {
@@ -46,7 +47,7 @@ TEST_F(OpenCallsTest, FailedExchangeThatEndedMeanwhileIsShownOnce) {
   spool::Thread& t = *recorder::this_thread();
   Event* const call = recorder::open_call(t);
   *call = Event{};
-  call->hook = HookId::MPI_Sendrecv;
+  call->hook = hooks::MPI_Sendrecv;
   recorder::begin(*call);
   Event ended = *call;
   ended.end = ticks();
@@ -61,7 +62,7 @@ TEST_F(OpenCallsTest, OperationThatAnotherThreadCompletesIsShownOnce) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   Event* const operation = recorder::take_pending();
   *operation = Event{};
-  operation->hook = HookId::MPI_Irecv;
+  operation->hook = hooks::MPI_Irecv;
   operation->flags = kAsyncSlice;
   operation->mpi.request = 7;
   recorder::begin(*operation);
@@ -86,7 +87,7 @@ TEST_F(OpenCallsTest, CallThatEndsMeanwhileIsNotLost) {
     while (!stop) {
       Event* const call = recorder::open_call(t);
       *call = Event{};
-      call->hook = HookId::MPI_Barrier;
+      call->hook = hooks::MPI_Barrier;
       const Ticks before = ticks();
       recorder::begin(*call);
       const Ticks begin = call->begin;

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "profshim/hooks/ids.h"
 #include "window_trace_fixture.h"
 
 namespace profshim {
@@ -205,12 +206,11 @@ TEST_F(WindowTraceTest, PollsAreCountedAsCalls) {
   row.begin = 150;
   row.end = 300;
   row.hook = HookId::kMpiPolls;
-  row.polls = {
-      .in_calls = 90, .calls = {3, 4}, .functions = {HookId::MPI_Test, HookId::MPI_Iprobe}, .peer = 1, .tag = 5};
+  row.polls = {.in_calls = 90, .calls = {3, 4}, .functions = {hooks::MPI_Test, hooks::MPI_Iprobe}, .peer = 1, .tag = 5};
   recorder::commit(*recorder::this_thread(), row);
   row.begin = 400;
   row.end = 410;
-  row.polls = {.in_calls = 10, .calls = {1}, .functions = {HookId::MPI_Testany}, .peer = kNone32, .tag = kNone32};
+  row.polls = {.in_calls = 10, .calls = {1}, .functions = {hooks::MPI_Testany}, .peer = kNone32, .tag = kNone32};
   recorder::commit(*recorder::this_thread(), row);
 
   kineto::WindowSummary summary;

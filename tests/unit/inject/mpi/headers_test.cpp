@@ -162,7 +162,7 @@ struct NamedRoles {
 };
 const std::vector<NamedRoles>& rows() {
   static const std::vector<NamedRoles> all = {
-#define HOOK(name, ...) {#name, {RowOf<HookId::name>::kRoles.begin(), RowOf<HookId::name>::kRoles.end()}},
+#define HOOK(name, ...) {#name, {RowOf<hooks::name>::kRoles.begin(), RowOf<hooks::name>::kRoles.end()}},
 #include "profshim/hooks/mpi.def"
 #undef HOOK
   };

@@ -22,8 +22,8 @@ const std::vector<Named>& rows() {
   {#name,                                                     \
    #fortran,                                                  \
    #capitals,                                                 \
-   RowOf<HookId::name>::kRow,                                 \
-   {RowOf<HookId::name>::kRoles.begin(), RowOf<HookId::name>::kRoles.end()}},
+   RowOf<hooks::name>::kRow,                                  \
+   {RowOf<hooks::name>::kRoles.begin(), RowOf<hooks::name>::kRoles.end()}},
 #include "profshim/hooks/mpi.def"
 #undef HOOK
   };
@@ -84,9 +84,9 @@ TEST(MpiRows, CallsThatBeginOrEndMpiAreKnownByTheirBehavior) {
                                                     behavior == Behavior::Finalize || behavior == Behavior::Abort)
         << row.name;
   }
-  EXPECT_TRUE(begins_or_ends_mpi(HookId::MPI_Init_thread));
+  EXPECT_TRUE(begins_or_ends_mpi(hooks::MPI_Init_thread));
   EXPECT_FALSE(begins_or_ends_mpi(HookId::kMpiPolls));
-  EXPECT_FALSE(begins_or_ends_mpi(HookId::ncclCommInitRank));
+  EXPECT_FALSE(begins_or_ends_mpi(hooks::ncclCommInitRank));
 }
 
 TEST(MpiRows, EveryCreationSaysHowTheCommunicatorIsMade) {

@@ -26,15 +26,15 @@ namespace profshim::nccl {
 namespace {
 
 TEST(NcclTable, PlacesAreTheFirstOfTheirRole) {
-  const Row& reduce = RowOf<HookId::ncclReduce>::kRow;
+  const Row& reduce = RowOf<hooks::ncclReduce>::kRow;
   EXPECT_EQ(reduce.position(Role::Count), 2);
   EXPECT_EQ(reduce.position(Role::Type), 3);
   EXPECT_EQ(reduce.position(Role::Op), 4);
   EXPECT_EQ(reduce.position(Role::Root), 5);
   EXPECT_EQ(reduce.position(Role::Comm), 6);
   EXPECT_FALSE(reduce.has(Role::Peer));
-  EXPECT_EQ(find_row(HookId::ncclReduce), &reduce);
-  EXPECT_EQ(find_row(HookId::MPI_Reduce), nullptr);
+  EXPECT_EQ(find_row(hooks::ncclReduce), &reduce);
+  EXPECT_EQ(find_row(hooks::MPI_Reduce), nullptr);
 }
 
 TEST(NcclVersion, HasTheFormThatPyTorchPrints) {
@@ -49,7 +49,7 @@ TEST(NcclVersion, HasTheFormThatPyTorchPrints) {
 TEST(NcclTable, EveryLaunchingRowHasACommunicatorAndAStream) {
 #define HOOK(name, ...)                                                   \
   {                                                                       \
-    constexpr const Row& row = RowOf<HookId::name>::kRow;                 \
+    constexpr const Row& row = RowOf<hooks::name>::kRow;                  \
     EXPECT_EQ(hook_layer(row.hook), Layer::kNccl) << #name;               \
     if (launches(row.behavior)) {                                         \
       EXPECT_TRUE(row.has(Role::Comm) && row.has(Role::Stream)) << #name; \
@@ -146,7 +146,7 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
 
 TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
 #define HOOK(name, since, ...) \
-  SINCE_##since(EXPECT_TRUE((same_signature<HookId::name>(static_cast<decltype(&::name)>(nullptr)))) << #name;)
+  SINCE_##since(EXPECT_TRUE((same_signature<hooks::name>(static_cast<decltype(&::name)>(nullptr)))) << #name;)
 #include "profshim/hooks/nccl.def"
 #undef HOOK
   EXPECT_EQ(sizeof(UniqueId), sizeof(ncclUniqueId));
@@ -182,7 +182,7 @@ TEST(NcclTable, RowsHaveTheArgumentCountOfTheHeader) {
   const std::string header = header_without_comments();
   if (header.empty()) GTEST_SKIP() << "no nccl.h on this machine";
   const std::map<std::string, std::size_t> arguments_of = {
-#define HOOK(name, ...) {#name, RowOf<HookId::name>::kArguments},
+#define HOOK(name, ...) {#name, RowOf<hooks::name>::kArguments},
 #include "profshim/hooks/nccl.def"
 #undef HOOK
   };

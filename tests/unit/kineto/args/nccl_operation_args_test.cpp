@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "profshim/hooks/ids.h"
 #include "profshim/trace/events.h"
 #include "unit/spool_fixture.h"
 
@@ -66,16 +67,16 @@ struct Expected {
   std::uint64_t in, out;  // element counts when each of 4 ranks passes count 6
 };
 constexpr Expected kFamilies[] = {
-    {HookId::ncclAllReduce, "allreduce", "nccl:all_reduce", 6, 6},
-    {HookId::ncclAllReduceConfig, "allreduce", "nccl:all_reduce", 6, 6},
-    {HookId::ncclAllGather, "_allgather_base", "nccl:_all_gather_base", 6, 24},
-    {HookId::ncclReduceScatter, "_reduce_scatter_base", "nccl:_reduce_scatter_base", 24, 6},
-    {HookId::ncclBroadcast, "broadcast", "nccl:broadcast", 6, 6},
-    {HookId::ncclBcast, "broadcast", "nccl:broadcast", 6, 6},
-    {HookId::ncclReduce, "reduce", "nccl:reduce", 6, 6},
-    {HookId::ncclAlltoAll, "all_to_all", "nccl:all_to_all", 24, 24},
-    {HookId::ncclGather, "gather", "nccl:gather", 6, 24},
-    {HookId::ncclScatter, "scatter", "nccl:scatter", 24, 6},
+    {hooks::ncclAllReduce, "allreduce", "nccl:all_reduce", 6, 6},
+    {hooks::ncclAllReduceConfig, "allreduce", "nccl:all_reduce", 6, 6},
+    {hooks::ncclAllGather, "_allgather_base", "nccl:_all_gather_base", 6, 24},
+    {hooks::ncclReduceScatter, "_reduce_scatter_base", "nccl:_reduce_scatter_base", 24, 6},
+    {hooks::ncclBroadcast, "broadcast", "nccl:broadcast", 6, 6},
+    {hooks::ncclBcast, "broadcast", "nccl:broadcast", 6, 6},
+    {hooks::ncclReduce, "reduce", "nccl:reduce", 6, 6},
+    {hooks::ncclAlltoAll, "all_to_all", "nccl:all_to_all", 24, 24},
+    {hooks::ncclGather, "gather", "nccl:gather", 6, 24},
+    {hooks::ncclScatter, "scatter", "nccl:scatter", 24, 6},
 };
 
 TEST_F(NcclArgsTest, EachFamilyHasPyTorchsNamesAndSizes) {
@@ -96,8 +97,7 @@ TEST_F(NcclArgsTest, EachFamilyHasPyTorchsNamesAndSizes) {
     EXPECT_EQ(args.at("Rank"), "1");
     EXPECT_EQ(args_->annotation_name(event), expected.annotation);
   }
-  for (const HookId hook :
-       {HookId::ncclGroupEnd, HookId::ncclCommInitRank, HookId::ncclPutSignal, HookId::MPI_Reduce}) {
+  for (const HookId hook : {hooks::ncclGroupEnd, hooks::ncclCommInitRank, hooks::ncclPutSignal, hooks::MPI_Reduce}) {
     EXPECT_FALSE(is_nccl_operation(hook)) << hook_name(hook);
   }
 }
@@ -112,10 +112,10 @@ TEST_F(NcclArgsTest, TypesAreNamedAsC10NamesThem) {
 
 TEST_F(NcclArgsTest, AllFiveOrNone) {
   const std::vector<Event> incomplete = {
-      operation(HookId::ncclAllReduce, 0, kNoByte),           // no type: NVTX alone showed the call
-      operation(HookId::ncclAllReduce, 6, 7, kUnknownGroup),  // unknown number of ranks
-      operation(HookId::ncclAllReduce, 6, 7, 0),              // no communicator
-      operation(HookId::ncclAllReduce, 6, 12),                // a data type of a later NCCL
+      operation(hooks::ncclAllReduce, 0, kNoByte),           // no type: NVTX alone showed the call
+      operation(hooks::ncclAllReduce, 6, 7, kUnknownGroup),  // unknown number of ranks
+      operation(hooks::ncclAllReduce, 6, 7, 0),              // no communicator
+      operation(hooks::ncclAllReduce, 6, 12),                // a data type of a later NCCL
   };
   for (const Event& event : incomplete) {
     for (const auto& args : {as_map(args_->of_kernel(event, 1000)), as_map(args_->of_operation(event))}) {
@@ -129,7 +129,7 @@ TEST_F(NcclArgsTest, AllFiveOrNone) {
 }
 
 TEST_F(NcclArgsTest, MessagesNameBothEnds) {
-  Event send = operation(HookId::ncclSend, 6, 9);
+  Event send = operation(hooks::ncclSend, 6, 9);
   send.nccl.peer = 3;
   send.nccl.sequence = 0;
   auto args = as_map(args_->of_operation(send));
@@ -138,14 +138,14 @@ TEST_F(NcclArgsTest, MessagesNameBothEnds) {
   EXPECT_EQ(args.at("Rank"), "3") << "the peer's, as PyTorch has it";
   EXPECT_EQ(args.count("Seq"), 0U);
   EXPECT_EQ(args_->annotation_name(send), "nccl:send 1->3");
-  Event receive = operation(HookId::ncclRecv, 6, 9);
+  Event receive = operation(hooks::ncclRecv, 6, 9);
   receive.nccl.peer = 2;
   args = as_map(args_->of_operation(receive));
   EXPECT_EQ(args.at("Src Rank"), "2");
   EXPECT_EQ(args.at("Dst Rank"), "1");
   EXPECT_EQ(args_->annotation_name(receive), "nccl:recv 1<-2");
   // The members of kPair are unknown, so the trace shows ranks within the communicator.
-  Event in_pair = operation(HookId::ncclSend, 6, 9, kPair);
+  Event in_pair = operation(hooks::ncclSend, 6, 9, kPair);
   in_pair.nccl.peer = 1;
   args = as_map(args_->of_operation(in_pair));
   EXPECT_EQ(args.at("Src Rank"), "1");
@@ -154,7 +154,7 @@ TEST_F(NcclArgsTest, MessagesNameBothEnds) {
 }
 
 TEST_F(NcclArgsTest, RootsAreNamed) {
-  Event reduce = operation(HookId::ncclReduce, 6, 7);
+  Event reduce = operation(hooks::ncclReduce, 6, 7);
   reduce.nccl.peer = 2;
   EXPECT_EQ(as_map(args_->of_operation(reduce)).at("Root Rank"), "2");
 }
@@ -166,25 +166,25 @@ TEST_F(NcclArgsTest, BandwidthIsThatOfNcclTests) {
     double algorithm, bus;
   };
   for (const Case& c :
-       {Case{HookId::ncclAllReduce, 4, 6}, Case{HookId::ncclAllGather, 16, 12}, Case{HookId::ncclReduceScatter, 16, 12},
-        Case{HookId::ncclBroadcast, 4, 4}, Case{HookId::ncclReduce, 4, 4}, Case{HookId::ncclAlltoAll, 16, 12},
-        Case{HookId::ncclGather, 16, 12}, Case{HookId::ncclScatter, 16, 12}, Case{HookId::ncclSend, 4, 4}}) {
+       {Case{hooks::ncclAllReduce, 4, 6}, Case{hooks::ncclAllGather, 16, 12}, Case{hooks::ncclReduceScatter, 16, 12},
+        Case{hooks::ncclBroadcast, 4, 4}, Case{hooks::ncclReduce, 4, 4}, Case{hooks::ncclAlltoAll, 16, 12},
+        Case{hooks::ncclGather, 16, 12}, Case{hooks::ncclScatter, 16, 12}, Case{hooks::ncclSend, 4, 4}}) {
     const auto rate = nccl_bandwidth(operation(c.hook, 1000, 7), 4, 1000);
     ASSERT_TRUE(rate.has_value()) << hook_name(c.hook);
     EXPECT_DOUBLE_EQ(rate->algorithm, c.algorithm) << hook_name(c.hook);
     EXPECT_DOUBLE_EQ(rate->bus, c.bus) << hook_name(c.hook);
   }
-  EXPECT_DOUBLE_EQ(nccl_bandwidth(operation(HookId::ncclAllReduce, 1000, 7), 1, 1000)->bus, 0);
-  EXPECT_FALSE(nccl_bandwidth(operation(HookId::ncclAllReduce, 1000, 7), 4, 0).has_value());
-  EXPECT_FALSE(nccl_bandwidth(operation(HookId::ncclAllReduce, 1000, kNoByte), 4, 1000).has_value());
-  EXPECT_FALSE(nccl_bandwidth(operation(HookId::ncclGroupEnd, 1000, 7), 4, 1000).has_value());
+  EXPECT_DOUBLE_EQ(nccl_bandwidth(operation(hooks::ncclAllReduce, 1000, 7), 1, 1000)->bus, 0);
+  EXPECT_FALSE(nccl_bandwidth(operation(hooks::ncclAllReduce, 1000, 7), 4, 0).has_value());
+  EXPECT_FALSE(nccl_bandwidth(operation(hooks::ncclAllReduce, 1000, kNoByte), 4, 1000).has_value());
+  EXPECT_FALSE(nccl_bandwidth(operation(hooks::ncclGroupEnd, 1000, 7), 4, 1000).has_value());
 }
 
 TEST_F(NcclArgsTest, AKernelBelongsToTheOneOperationItCanBelongTo) {
-  const Event reduce = operation(HookId::ncclAllReduce, 6, 7), gather = operation(HookId::ncclAllGather, 6, 7),
-              rooted = operation(HookId::ncclReduce, 6, 7), again = operation(HookId::ncclAllReduce, 8, 7),
-              other_device = operation(HookId::ncclAllReduce, 8, 7, kPair),
-              end = operation(HookId::ncclGroupEnd, 2, kNoByte);
+  const Event reduce = operation(hooks::ncclAllReduce, 6, 7), gather = operation(hooks::ncclAllGather, 6, 7),
+              rooted = operation(hooks::ncclReduce, 6, 7), again = operation(hooks::ncclAllReduce, 8, 7),
+              other_device = operation(hooks::ncclAllReduce, 8, 7, kPair),
+              end = operation(hooks::ncclGroupEnd, 2, kNoByte);
   const Event* const mixed[] = {&reduce, &gather, &rooted, &end};
   EXPECT_EQ(args_->operation_of_kernel(mixed, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)", 0),
             &reduce);

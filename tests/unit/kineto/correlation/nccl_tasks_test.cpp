@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "profshim/hooks/ids.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim::kineto {
@@ -11,7 +12,7 @@ class NcclTasksTest : public test::SpoolFixture {
  protected:
   void SetUp() override { make_spool(64); }
 
-  static Event call(Ticks begin, HookId hook = HookId::ncclAllReduce) {
+  static Event call(Ticks begin, HookId hook = hooks::ncclAllReduce) {
     Event event;
     event.hook = hook;
     event.begin = begin;
@@ -81,7 +82,7 @@ TEST_F(NcclTasksTest, WhatTheTasksOfACallDisagreeOnIsLeftOut) {
 }
 
 TEST_F(NcclTasksTest, ASendHasNoCountAndNoWarps) {
-  const auto found = args({call(100, HookId::ncclSend)}, {task(100, "", 2, false)}, 0);
+  const auto found = args({call(100, hooks::ncclSend)}, {task(100, "", 2, false)}, 0);
 
   EXPECT_EQ(found.count("NCCL seq"), 0U);
   EXPECT_EQ(found.count("NCCL warps"), 0U);

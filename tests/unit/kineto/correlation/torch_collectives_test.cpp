@@ -4,6 +4,7 @@
 #include <map>
 
 #include "kineto/args/torch_comms_args.h"
+#include "profshim/hooks/ids.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim::kineto {
@@ -135,7 +136,7 @@ TEST_F(TorchCollectivesTest, WorkThatEndsOnAnotherThreadBelongsToTheCallItBeganI
 
 TEST_F(TorchCollectivesTest, AnOperationOfNcclsHasWhatIsKnownItself) {
   Event* const op = collective("c10d::allreduce_", 10, 50);
-  Event* const nccl = event(HookId::ncclAllReduce, "", 20, 30);
+  Event* const nccl = event(hooks::ncclAllReduce, "", 20, 30);
 
   view_ = view();
   TorchCollectives collectives(*view_);
@@ -148,8 +149,8 @@ TEST_F(TorchCollectivesTest, AnOperationOfNcclsHasWhatIsKnownItself) {
 // PyTorch's mark would be shown as a second record_param_comms, without args.
 TEST_F(TorchCollectivesTest, PyTorchsMarkGivesWayToTheCallsOfNccl) {
   Event *const first = event(HookId::kTorchOperator, "record_param_comms", 10, 50),
-               *const call = event(HookId::ncclAllReduce, "", 20, 30),
-               *const other = event(HookId::ncclBroadcast, "", 35, 40),
+               *const call = event(hooks::ncclAllReduce, "", 20, 30),
+               *const other = event(hooks::ncclBroadcast, "", 35, 40),
                *const second = event(HookId::kTorchOperator, "record_param_comms", 60, 70),
                *const add = event(HookId::kTorchOperator, "aten::add", 62, 64);
   std::vector<const Event*> events = {first, call, other, second, add};

@@ -1,4 +1,5 @@
 #include "device_fixture.h"
+#include "profshim/hooks/ids.h"
 
 namespace profshim {
 namespace {
@@ -34,7 +35,7 @@ class NcclDeviceTest : public DeviceTest {
 };
 
 TEST_F(NcclDeviceTest, KernelHasTheArgsOfItsCollective) {
-  operation(1100, 1200, HookId::ncclAllReduce, 9);
+  operation(1100, 1200, hooks::ncclAllReduce, 9);
   launch(1150, 41, 9, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   close();
 
@@ -55,7 +56,7 @@ TEST_F(NcclDeviceTest, KernelHasTheArgsOfItsCollective) {
 }
 
 TEST_F(NcclDeviceTest, KernelOfACommunicatorOfOneRankHasThemToo) {
-  operation(1100, 1200, HookId::ncclAllReduce, 9);
+  operation(1100, 1200, hooks::ncclAllReduce, 9);
   launch(1150, 41, 9, "_ZN64_GLOBAL__N__13oneRankReduceI13FuncPreMulSumIfEEEvPvS3_mmb");
   close();
 
@@ -80,9 +81,9 @@ TEST_F(DeviceTest, VersionOfAnUnusedNcclIsInTheProfshimObject) {
 }
 
 TEST_F(NcclDeviceTest, FusedKernelOfAGroupBelongsToNoOperation) {
-  operation(1100, 1110, HookId::ncclAllReduce, 9);
-  operation(1120, 1130, HookId::ncclAllReduce, 9);
-  operation(1140, 1150, HookId::ncclBroadcast, 9);
+  operation(1100, 1110, hooks::ncclAllReduce, 9);
+  operation(1120, 1130, hooks::ncclAllReduce, 9);
+  operation(1140, 1150, hooks::ncclBroadcast, 9);
   launch(1200, 41, 9, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   launch(2400, 42, 9, "ncclDevKernel_Broadcast_RING_LL");
   close();
@@ -101,7 +102,7 @@ TEST_F(NcclDeviceTest, FusedKernelOfAGroupBelongsToNoOperation) {
 }
 
 TEST_F(NcclDeviceTest, ActivityOfAnOperationBeforeTheWindowHasNoId) {
-  operation(900, 1200, HookId::ncclAllReduce, 9);
+  operation(900, 1200, hooks::ncclAllReduce, 9);
   launch(1150, 41, 9, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   close();
 

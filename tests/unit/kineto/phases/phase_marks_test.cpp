@@ -1,6 +1,7 @@
 #include <thread>
 #include <tuple>
 
+#include "profshim/hooks/ids.h"
 #include "unit/kineto/device/device_fixture.h"
 
 namespace profshim {
@@ -31,7 +32,7 @@ class PhaseMarksTest : public DeviceTest {
     Event e;
     e.begin = at;
     e.end = at + 10;
-    e.hook = HookId::MPI_Barrier;
+    e.hook = hooks::MPI_Barrier;
     commit(e);
   }
   static std::vector<std::string> phases_of(const std::vector<Row>& rows, std::string_view name) {

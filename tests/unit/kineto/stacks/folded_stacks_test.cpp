@@ -4,6 +4,7 @@
 #include <map>
 
 #include "profshim/call_stack.h"
+#include "profshim/hooks/ids.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim::kineto {
@@ -38,7 +39,7 @@ class FoldedStacksTest : public test::SpoolFixture {
     Event event;
     event.begin = begin * 1000;
     event.end = end * 1000;
-    event.hook = HookId::MPI_Barrier;
+    event.hook = hooks::MPI_Barrier;
     event.stack = stack;
     return event;
   }

@@ -3,6 +3,7 @@
 #include <new>
 #include <vector>
 
+#include "profshim/hooks/ids.h"
 #include "profshim/recorder_control.h"
 #include "unit/spool_fixture.h"
 
@@ -71,7 +72,7 @@ TEST_F(CallsInFlightTest, CallLeftByLongjmpIsClosedByTheNextOne) {
     Event* const call = recorder::open_call(t);
     ASSERT_NE(call, nullptr);
     *call = Event{};
-    call->hook = HookId::MPI_Send;
+    call->hook = hooks::MPI_Send;
     recorder::begin(*call);
   };
   for (std::uint32_t i = 0; i < kMore; ++i) jump_out_of_a_call();
