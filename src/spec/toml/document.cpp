@@ -87,7 +87,8 @@ class Walk {
   }
 
   void leaf(const std::string& path, const std::string& key, const Toml& value) {
-    if (find_row(path) == nullptr && find_retired(path) == nullptr) return unknown(value, key, path, "unknown key", hint_for(path, key));
+    if (find_row(path) == nullptr && find_retired(path) == nullptr)
+      return unknown(value, key, path, "unknown key", hint_for(path, key));
     Given given;
     given.key = path;
     given.file = name_;
