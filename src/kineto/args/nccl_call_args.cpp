@@ -1,7 +1,7 @@
 #include "event_args.h"
 #include "nccl_operation_args.h"
-#include "profshim/trace/schema.h"
 #include "profshim/hooks/ids.h"
+#include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
 

@@ -105,7 +105,8 @@ TEST_P(AHandler, ThatEndsTheProcessLeavesATrace) {
     const ScratchFolder scratch;
     Job job{.command = {app(mpi, "ends_in_handler")}};
     job.command.insert(job.command.end(), GetParam().begin(), GetParam().end());
-    // Between two signals of a timer of CPU time, which the kernel sends at its ticks, the job makes thousands of calls.
+    // Between two signals of a timer of CPU time, which the kernel sends at its ticks, the job makes thousands of
+    // calls.
     job.command.emplace_back(GetParam()[0] == "prof" ? "12" : "50");
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
     const Outcome with = run(job);
