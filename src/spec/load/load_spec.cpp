@@ -14,7 +14,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/base/text/error_text.h"
 #include "profshim/spec.h"
-#include "retired_keys.h"
+#include "spec/retired_keys.h"
 #include "spec/check/checks.h"
 #include "spec/check/text_checks.h"
 #include "spec/combine.h"
