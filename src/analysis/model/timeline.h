@@ -1,4 +1,4 @@
-// One rank's trace, written by profshim or any Kineto. src/trace/schema.h describes the format.
+// One rank's trace, written by profshim or any Kineto. include/profshim/trace/schema.h describes the format.
 #pragma once
 
 #include <algorithm>
