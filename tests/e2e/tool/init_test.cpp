@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <regex>
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/recorded_jobs.h"
@@ -104,7 +105,9 @@ TEST(Init, AJobThatGoesOnIsStopped) {
   EXPECT_LT(outcome.seconds, 30);
   EXPECT_TRUE(has(outcome.err, "the command ended: stopped after ")) << outcome.err;
   EXPECT_TRUE(has(outcome.out, ", Open MPI; 2 ranks\n")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, "\nskip_first = 10\n")) << outcome.out;
+  // A busy machine makes fewer steps in that time, and then fewer are left out.
+  EXPECT_TRUE(has(outcome.out, "# Steps: iteration *; ")) << outcome.out;
+  EXPECT_TRUE(std::regex_search(outcome.out, std::regex("\nskip_first = [1-9][0-9]?\n"))) << outcome.out;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string line = text_of_file(entry.path() / "cmdline");
     EXPECT_FALSE(line.find("100000000") != std::string::npos && line.find("heat") != std::string::npos) << entry.path();
