@@ -13,7 +13,7 @@ core='MpiJobs MpiPolls EventsLeftOut Steps StepsFromNvtx StepCounters MarkedPhas
   Summary SummaryViews WrittenSummary WrittenSummaryFile Report MemoryPage Compare Merge Verify Convert Ls Init CheckCommand
   PhaseCommands Doctor Kill Retention LocaleOfAJob LocaleOfAnError LocaleOfTheEnvironment LocaleOfTheTool'
 
-# Of these suites, the tests that take long because they repeat a job for the sake of its times.
+# Tests of these suites that repeat a job for the sake of its times: they take long, and no locale changes times.
 repeats='Compare.FindsNoDifferenceInTenRunsOfOneProgram Compare.NeighborsOnTheMachineFailNoRun Merge.AlignsShiftedClocks
   Kill.FilesWithAFinalNameAreCompleteAtAnyMoment Kill.TheNewestTracesThatRetentionKeepsAreThere
   Kill.RecoveryLosesAtMostTheLastSecond'

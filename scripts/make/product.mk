@@ -1,6 +1,6 @@
 # The library and the tool.
 
-# Which module is linked into the library and which into the tool.
+# The modules of the library and those of the tool.
 SHARED_MODULES := $(addprefix src/,base window spec json trace run spool kineto elf perf write)
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))

@@ -25,7 +25,7 @@ class Settings:
 
 
 class Result:
-    """What became of a portion."""
+    """The outcome of a portion."""
 
     def __init__(self, portion, status, seconds, cpu, log, xml):
         self.portion = portion

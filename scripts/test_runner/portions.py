@@ -7,7 +7,7 @@ import subprocess
 TIMES = "tests/suite_times.txt"
 MOST_TESTS = 20
 MOST_SECONDS = 15
-# Of a test whose suite is not in the file of times.
+# The times of a test whose suite is not in the file of times.
 UNKNOWN = (0.3, 0.15)
 
 

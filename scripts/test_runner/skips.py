@@ -163,7 +163,7 @@ RULES = [(re.compile(f"(?:{pattern})\\Z", re.DOTALL), lacks) for pattern, lacks 
     (r"no file system can be mounted here", cannot(*MOUNT)),
     (r"no process can be hidden here", cannot(*MOUNT)),
     (r"a file cannot be mounted here: .*", cannot("sh", "-c", MOUNT_FILE)),
-    # Of the environments, the quota of a tmpfs is the youngest: Linux 6.6.
+    # The youngest of the environments is the quota of a tmpfs: Linux 6.6.
     (r"this environment cannot be made here", cannot(*MOUNT, "-o", "usrquota")),
     (r"no PID namespace can be made here", cannot("unshare", "--pid", "--fork", "true")),
     (r"no UTS namespace can be made here", cannot("unshare", "--uts", "true")),

@@ -10,7 +10,7 @@
 
 namespace profshim::session {
 
-/// What this process records, and where. Constant once the recording has begun.
+/// The rank, spec and run folder of this recording. Constant once the recording has begun.
 struct Plan {
   Spec spec;
   Rank rank;

@@ -4,7 +4,7 @@
 
 namespace profshim::session {
 
-/// What the writer thread asks of the recording.
+/// Answers the questions of the writer thread about the recording.
 class RecordingForWriter : public write::LiveRecording {
  public:
   explicit RecordingForWriter(Recording& recording) : r_(recording) {}

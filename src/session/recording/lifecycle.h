@@ -1,4 +1,4 @@
-// Who asked to end the recording, and what the collector thread does at each tick for others.
+// Requests to end the recording, and functions of others that the collector thread calls at each tick.
 #pragma once
 
 #include <pthread.h>
