@@ -18,4 +18,8 @@ bool activate_by_environment(session::Use use, Rank rank);
 /// Forgets what hooks know of the parent process; see know_process().
 void leave_parent();
 
+/// True if functions that the job looks up (dlsym() with a handle, cuGetProcAddress()) may be hooks: profshim is asked
+/// to record, and PROFSHIM_DLSYM is not 0. Any thread; callable before our constructor.
+bool hooks_lookups();
+
 }  // namespace profshim::inject

@@ -15,7 +15,6 @@ src/run/manifest/manifest.cpp *
 src/spec/* *
 src/spec/name_pattern.cpp *
 src/analysis/compare/baseline.cpp *
-src/analysis/model/rank_text.cpp rank
 src/cli/* *
 src/convert/columns_schema.h *
 src/convert/columns_script.h *
@@ -31,16 +30,18 @@ src/analysis/memory/memory_report.cpp Trace
 src/analysis/memory/memory_report.cpp Rank
 src/analysis/verify/header_checks.cpp rank
 src/write/recovery/write_recovered_traces.cpp *
-src/write/exports/* *
-src/analysis/summary/table/table_json.cpp *
+src/write/window/summary_file.cpp *
+src/write/window/window_answers.cpp *
+src/write/window/export_file.cpp *
+src/analysis/summary/table/table_files.cpp *
 src/write/live/live_writer.cpp failed
 LIST
 }
 # Reasons. schema: the constants themselves. manifest.cpp: manifest-rank*.json. spec, check_name_pattern.cpp: keys of the
-# spec and variables of file names. baseline.cpp: baseline files. rank_text.cpp, header_checks.cpp: HTA's search
+# spec and variables of file names. baseline.cpp: baseline files. header_checks.cpp: HTA's search
 # pattern. cli: the tool's own JSON. columns_*: Parquet columns. gpu_checks.cpp: parts of names of kernels and copies.
 # cell_text.cpp: a unit. report.cpp, memory_report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its
-# script. write_recovered_traces.cpp, live_writer.cpp: states in a manifest. write/exports, table_json.cpp: summaries as JSON.
+# script. write_recovered_traces.cpp, live_writer.cpp: states in a manifest. write/window, table_files.cpp: summaries as JSON.
 # elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields

@@ -15,22 +15,22 @@ OWNER = {
     'analysis': 'analysis', 'analysis.h': 'analysis', 'base': 'base', 'call_stack.h': 'record', 'convert.h': 'convert',
     'cupti_subscriber.h': 'device', 'device': 'device', 'device.h': 'device', 'elf.h': 'elf',
     'ending_signals.h': 'session', 'event.h': 'base', 'hooks': 'base', 'json': 'json', 'json.h': 'json',
-    'loop.h': 'loop', 'memory_room.h': 'record', 'perf_counters.h': 'perf',
-    'phase_ranges.h': 'session', 'python/calls.h': 'spool', 'python/stack.h': 'record', 'recorder.h': 'record',
-    'recorder_control.h': 'record', 'run': 'run', 'session.h': 'session', 'spec': 'spec', 'spec.h': 'spec', 'spool': 'spool',
+    'loop.h': 'loop', 'memory_room.h': 'record', 'perf_counters.h': 'base',
+    'phase_ranges.h': 'session', 'python/calls.h': 'base', 'python/stack.h': 'record', 'recorder.h': 'record',
+    'recorder_control.h': 'record', 'run': 'run', 'session.h': 'session', 'spec': 'spec', 'spec.h': 'spec', 'spool': 'base',
     'trace': 'trace', 'window': 'window', 'window.h': 'window', 'window_trace.h': 'kineto', 'write': 'write',
 }
 # The modules whose contracts a module may include. No circles: each line names only modules above it.
 MAY = {
-    'base': '', 'elf': 'base', 'perf': 'base', 'window': 'base', 'json': 'base',
-    'spool': 'base perf', 'trace': 'base json spool', 'loop': 'base trace', 'spec': 'base json perf window',
-    'record': 'base perf spool spec trace', 'device': 'base json record spec spool trace',
-    'run': 'base json spec spool trace', 'kineto': 'base device elf json perf spec spool trace window',
-    'analysis': 'base json loop perf spec trace', 'convert': 'base trace',
-    'write': 'analysis base json kineto run spec spool trace window',
+    'base': '', 'elf': 'base', 'window': 'base', 'json': 'base',
+    'trace': 'base json', 'loop': 'base trace', 'spec': 'base json window',
+    'record': 'base spec trace', 'device': 'base json record spec trace',
+    'run': 'base json spec trace', 'kineto': 'base device elf json spec trace window',
+    'analysis': 'base json loop spec trace', 'convert': 'base trace',
+    'write': 'analysis base json kineto run spec trace window',
     # Code that runs in the job knows nothing of traces but their words, and of the writer only how to start it.
-    'session': 'base device elf json loop perf record run spec spool trace window write/writer.h',
-    'inject': 'base device elf json record session spec spool trace',
+    'session': 'base device elf json loop record run spec trace window write/writer.h',
+    'inject': 'base device elf json record session spec trace',
     'cli': 'analysis base convert elf json run spec trace window write',
 }
 # Contracts of others that one module needs for texts that it shows.

@@ -24,7 +24,7 @@ BEGIN {
   number = "include/profshim/base/text/number_text.h has parse_number(), take_number() and leading_number()"
   text = "include/profshim/base/text/number_text.h has fixed_text(), rounded_text() and exact_text()"
   ascii = "include/profshim/base/text/ascii.h"
-  error = "include/profshim/base/text/error_text.h has error_text() and loader_error_text()"
+  error = "include/profshim/base/text/message_text.h has error_text() and loader_error_text()"
 }
 /\/\/ locale: [^ ]/ { next }
 {
@@ -69,14 +69,21 @@ allowed() {
 src/cli/arguments.o *
 src/spec/toml/document.o *
 src/spec/toml/library.o *
-src/base/text/error_text.o *
-src/base/log/log.o vsnprintf
+src/base/text/message_text.o dlerror
+src/base/text/message_text.o newlocale
+src/base/text/message_text.o uselocale
+src/base/text/message_text.o snprintf
+src/base/kernel_calls.o dlerror
+inject/core/loader/real_function.o dlerror
+inject/lookup/bindings.o dlerror
+src/base/log.o vsnprintf
 inject/nccl/profiler/offer.o vsnprintf
 LIST
 }
 # Reasons. arguments.o: CLI11 converts only texts and flags for us, and writes its help with whole numbers. toml11: it reads
 # numbers from streams, which take std::locale(), not setlocale(): nobody sets that of our own static libstdc++.
-# error_text.o: puts the thread into the C locale. log.o, offer.o: their callers' formats are checked above.
+# message_text.o: error_text() puts the thread into the C locale. kernel_calls.o, real_function.o, bindings.o: they clear
+# the error and do not read it. log.o, offer.o, snprintf(): the formats are checked above.
 
 # Streams take a number by _M_insert, _M_extract and members with a type of one letter; std::to_string(double) is
 # __to_xstring or vsnprintf.
@@ -93,7 +100,7 @@ for object in "$@"; do
       symbol = ($1 == "U" || $1 == "w") ? $2 : $3; place = ""
       if (match($0, /\t.*$/)) place = " (" substr($0, RSTART + 1) ")"
       if (symbol !~ names || ("*" in excuse) || (symbol in excuse)) next
-      print object ": " symbol place " depends on the locale: include/profshim/base has number_text.h, ascii.h, error_text.h"
+      print object ": " symbol place " depends on the locale: include/profshim/base has number_text.h, ascii.h, message_text.h"
       broken = 1
     }
     END { exit broken }' || broken=1

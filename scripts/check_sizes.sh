@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that no folder, file or function exceeds the limits below, and prints each that does; exit 1 if any does.
+# Checks that no folder, file or function exceeds the limits below, and prints each that does; exit 1 if any does. An idea
+# that is cut into crumbs is as hard to find: so few files may be short, and no folder of code may hold one idea alone.
 #   scripts/check_sizes.sh [FILE...]     without files: all that git tracks
 # A function begins at the first line of its declaration and ends at its closing brace; braces in preprocessor lines,
 # comments and strings do not count.
@@ -8,6 +9,8 @@ cd "$(dirname "$0")/.."
 most_files=20
 most_lines=400
 most_function_lines=60
+short_header=25 most_short_headers=105
+short_source=40 most_short_sources=32
 
 # Prints the paths of tables and lists, which may be longer.
 tables() {
@@ -28,6 +31,33 @@ printf '%s\n' "${files[@]}" | awk -v most="$most_files" '
 END {
   for (folder in count)
     if (count[folder] > most) { print folder ": " count[folder] " files; at most " most ": move related files into a subfolder"; broken = 1 }
+  exit broken
+}' || broken=1
+
+# All of src, inject and include, whatever FILE is.
+mapfile -t product < <(git ls-files 'src/*.h' 'src/*.cpp' 'inject/*.h' 'inject/*.cpp' 'include/*.h' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done)
+wc -l "${product[@]}" | awk -v header="$short_header" -v headers="$most_short_headers" -v source="$short_source" -v sources="$most_short_sources" '
+$2 == "total" { next }
+$2 ~ /\.h$/ && $1 <= header { ++short_headers }
+$2 ~ /\.cpp$/ && $1 <= source { ++short_sources }
+$2 ~ /^(src|inject)\// {
+  folder = $2; sub(/\/[^\/]*$/, "", folder)
+  idea = $2; sub(/\.[a-z]*$/, "", idea)
+  if (!((folder, idea) in seen)) { seen[folder, idea] = 1; ++ideas[folder] }
+  above = folder
+  while (sub(/\/[^\/]*$/, "", above)) has_folders[above] = 1
+}
+END {
+  if (short_headers > headers) {
+    print short_headers " headers have at most " header " lines; at most " headers " may: join those of one idea"; broken = 1
+  }
+  if (short_sources > sources) {
+    print short_sources " sources have at most " source " lines; at most " sources " may: join those of one idea"; broken = 1
+  }
+  for (folder in ideas)
+    if (ideas[folder] == 1 && !(folder in has_folders)) {
+      print folder ": holds one idea, which the name of its file tells: move it up"; broken = 1
+    }
   exit broken
 }' || broken=1
 

@@ -11,6 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "profshim/base/clock.h"
+
+namespace profshim::spool {
+class View;
+}
+
 namespace profshim::loop {
 
 enum class CallKind : std::uint8_t {
@@ -105,5 +111,15 @@ std::string pattern_of(const Symbol& symbol);
 
 /// True if later calls will hardly change the finding. `elapsed_ns`: since the first call.
 bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns);
+
+/// The calls of the thread that most likely makes the steps.
+struct RecordedCalls {
+  Sequence sequence;
+  std::int32_t tid = 0;
+  std::int64_t elapsed_ns = 0;  // since the first call
+};
+
+/// Reads events that began at `since` or later. The caller keeps their chunks from being freed.
+RecordedCalls read_calls(const spool::View& view, Ticks since, bool only_torch);
 
 }  // namespace profshim::loop

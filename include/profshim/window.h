@@ -29,6 +29,8 @@ struct Schedule {
   bool is_over(std::int64_t step) const;
   /// Returns the first recorded step >= `step`.
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
+  /// Returns the first step of the window that records `step`, which must be recorded.
+  std::int64_t first_of_window(std::int64_t step) const;
 };
 
 /// `close` happens before `open`.

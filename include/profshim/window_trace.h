@@ -10,7 +10,7 @@
 #include "profshim/spec.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/writer.h"
-#include "profshim/window/cpu_use.h"
+#include "profshim/window/costs.h"
 
 namespace profshim::kineto {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "cupti_clients.h"
-#include "inject/core/export.h"
 #include "inject/core/loader/real_function.h"
+#include "inject/core/macros.h"
 #include "profshim/cupti_subscriber.h"
 #include "profshim/device.h"
 #include "profshim/recorder.h"

@@ -7,10 +7,10 @@
 
 #include "abi.h"
 #include "hooks.h"
-#include "inject/core/export.h"
+#include "inject/activation.h"
 #include "inject/core/loader/real_function.h"
 #include "inject/core/loader/resolve.h"
-#include "inject/core/lookup_switch.h"
+#include "inject/core/macros.h"
 
 namespace profshim::cuda {
 namespace {

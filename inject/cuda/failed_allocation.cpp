@@ -1,10 +1,9 @@
-#include "failed_allocation.h"
-
 #include <dlfcn.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "hooks.h"
 #include "inject/core/loader/resolve.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

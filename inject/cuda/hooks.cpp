@@ -8,11 +8,9 @@
 #include <string_view>
 
 #include "abi.h"
-#include "failed_allocation.h"
 #include "inject/core/loader/real_function.h"
 #include "inject/core/loader/resolve.h"
-#include "inject/core/row_macros.h"
-#include "kernel_names.h"
+#include "inject/core/macros.h"
 #include "profshim/device.h"
 #include "profshim/hooks/ids.h"
 #include "profshim/recorder.h"

@@ -1,4 +1,3 @@
-#include "injection.h"
 
 #include <dlfcn.h>
 

@@ -1,11 +1,10 @@
-#include "kernel_names.h"
-
 #include <dlfcn.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "hooks.h"
 #include "inject/core/loader/resolve.h"
 #include "profshim/recorder.h"
 

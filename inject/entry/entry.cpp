@@ -13,11 +13,10 @@
 
 #include "computed.h"
 #include "inject/activation.h"
-#include "inject/core/export.h"
 #include "inject/core/loader/real_dlsym.h"
 #include "inject/core/loader/resolve.h"
-#include "inject/core/lookup_switch.h"
-#include "inject/cuda/injection.h"
+#include "inject/core/macros.h"
+#include "inject/cuda/hooks.h"
 #include "inject/lookup/bindings.h"
 #include "inject/lookup/unhooked.h"
 #include "inject/mpi/lifecycle.h"

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "inject/core/export.h"
-#include "inject/core/loader/next_function.h"
+#include "inject/core/loader/real_function.h"
+#include "inject/core/macros.h"
 #include "profshim/base/log.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/session.h"
 
 namespace profshim::inject {

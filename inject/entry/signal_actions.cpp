@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "inject/core/export.h"
-#include "inject/core/loader/next_function.h"
+#include "inject/core/loader/real_function.h"
+#include "inject/core/macros.h"
 #include "profshim/ending_signals.h"
 
 namespace profshim::inject {

@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "hooked_names.h"
-#include "inject/core/load_counters.h"
 #include "inject/core/loader/loaded_symbol.h"
 #include "inject/core/loader/real_dlsym.h"
 #include "inject/core/loader/resolve.h"

@@ -3,10 +3,10 @@
 
 #include "bindings.h"
 #include "hooked_names.h"
+#include "inject/activation.h"
 #include "inject/core/loader/loaded_symbol.h"
 #include "inject/core/loader/real_dlsym.h"
 #include "inject/core/loader/resolve.h"
-#include "inject/core/lookup_switch.h"
 #include "unhooked.h"
 
 namespace profshim::inject {

@@ -1,5 +1,7 @@
 #include "abi.h"
 
+#include "forward.h"
+
 namespace profshim::mpi {
 namespace {
 
@@ -125,5 +127,7 @@ Handle request_from_fortran(int handle) {
 bool is_fortran_in_place(const void* address) { return fortran_in_place.is(address); }
 bool is_fortran_status_ignore(const void* address) { return fortran_status_ignore.is(address); }
 bool is_fortran_statuses_ignore(const void* address) { return fortran_statuses_ignore.is(address); }
+
+int missing_function_error() { return abi().implementation == Implementation::kMpich ? 15 : 16; }
 
 }  // namespace profshim::mpi

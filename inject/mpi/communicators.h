@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "abi.h"
-#include "inject/core/sequence.h"
+#include "inject/core/communicators.h"
 #include "profshim/event.h"
 
 namespace profshim::mpi {

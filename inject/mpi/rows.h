@@ -1,7 +1,7 @@
 // hooks/mpi.def as constants: RowOf<hooks::MPI_Allreduce>::kRow.
 #pragma once
 
-#include "inject/core/row_macros.h"
+#include "inject/core/macros.h"
 #include "profshim/hooks/ids.h"
 #include "row.h"
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <new>
 
+#include "inject/core/communicators.h"
 #include "inject/core/handle_table.h"
 #include "inject/core/loader/resolve.h"
-#include "inject/core/world_ranks.h"
 #include "profshim/recorder_control.h"
 
 namespace profshim::nccl {

@@ -6,7 +6,7 @@
 
 #include "abi.h"
 #include "growth.h"
-#include "inject/core/sequence.h"
+#include "inject/core/communicators.h"
 #include "profshim/event.h"
 
 namespace profshim::nccl {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi.h"
-#include "inject/core/row_macros.h"
+#include "inject/core/macros.h"
 #include "profshim/hooks/ids.h"
 
 namespace profshim::nccl {

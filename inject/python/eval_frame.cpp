@@ -1,8 +1,7 @@
-#include "eval_frame.h"
-
 #include <cstring>
 #include <unordered_set>
 
+#include "functions.h"
 #include "matches.h"
 #include "profshim/phase_ranges.h"
 #include "profshim/recorder.h"

@@ -4,8 +4,6 @@
 #include <string>
 
 #include "abi.h"
-#include "eval_frame.h"
-#include "monitoring.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

@@ -1,9 +1,8 @@
-#include "monitoring.h"
-
 #include <iterator>
 #include <mutex>
 #include <unordered_map>
 
+#include "functions.h"
 #include "matches.h"
 #include "monitoring_tool.h"
 #include "profshim/phase_ranges.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profshim/base/process/memory_map.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -13,7 +13,7 @@
 
 #include "code_patch.h"
 #include "entry_routine.h"
-#include "inject/core/load_counters.h"
+#include "inject/core/loader/loaded_symbol.h"
 #include "modules.h"
 #include "profshim/elf.h"
 #include "profshim/json/writer.h"

@@ -8,8 +8,8 @@
 #include <new>
 
 #include "activation.h"
+#include "inject/core/communicators.h"
 #include "inject/core/loader/resolve.h"
-#include "inject/core/world_ranks.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "inject/core/loader/resolve.h"
-#include "memory.h"
 #include "operators.h"
 #include "profshim/session.h"
 

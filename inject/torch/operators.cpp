@@ -15,7 +15,6 @@
 #include "inject/start_gate.h"
 #include "inputs.h"
 #include "layout.h"
-#include "memory.h"
 #include "pending_ranges.h"
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"

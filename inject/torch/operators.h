@@ -17,4 +17,12 @@ void on_activate();
 /// Call in a child of a fork, see inject::leave_parent(). Observes the operators of a child that may be a rank.
 void leave_parent();
 
+// c10::memoryProfilingEnabled() stays false: otherwise the CPU's allocator would warn on stderr about each unknown
+// block.
+
+/// Call during the import of PyTorch: later, the hooks run under an allocator's lock.
+void find_memory_functions();
+
+void start_memory();
+
 }  // namespace profshim::torch

@@ -1,7 +1,7 @@
 # The library and the tool.
 
 # The modules of the library and those of the tool.
-SHARED_MODULES := $(addprefix src/,base window spec json trace run spool kineto elf perf write)
+SHARED_MODULES := $(addprefix src/,base window spec json trace run kineto elf write)
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record src/loop \

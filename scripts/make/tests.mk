@@ -12,7 +12,7 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(addprefix src/cli/init/,first_spec.cpp seen_job.cpp) inject/nccl/communicators.cpp inject/start_gate.cpp \
-           $(REAL_FUNCTIONS) inject/core/world_ranks.cpp inject/lookup/hooked_names.cpp $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp)) $$(if_link_changed)
+           $(REAL_FUNCTIONS) inject/core/communicators.cpp inject/lookup/hooked_names.cpp $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp)) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

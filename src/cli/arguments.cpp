@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/command.h"
-#include "profshim/base/printable.h"
+#include "command.h"
 #include "profshim/base/text/ascii.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 
 namespace profshim::cli {

@@ -1,10 +1,9 @@
-#include "help.h"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
 
+#include "command.h"
 #include "profshim/base/text/ascii.h"
 #include "profshim/spec.h"
 

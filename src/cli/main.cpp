@@ -4,9 +4,7 @@
 #include <vector>
 
 #include "command.h"
-#include "help.h"
-#include "profshim/base/nearest.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/version.h"
 
 namespace profshim::cli {

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/elf.h"
 
 namespace profshim::elf {

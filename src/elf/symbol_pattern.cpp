@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "profshim/base/glob.h"
-#include "profshim/base/nearest.h"
 #include "profshim/base/text/ascii.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/elf.h"
 
 /// Never allocates. Only the static libstdc++ exports this function.

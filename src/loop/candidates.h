@@ -1,6 +1,6 @@
-// Calls that may begin a cycle.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -8,6 +8,8 @@
 #include "profshim/loop.h"
 
 namespace profshim::loop {
+
+// Calls that may begin a cycle.
 
 /// Calls that recur: all of one symbol, or those that follow a call of another symbol.
 struct Candidate {
@@ -23,5 +25,8 @@ struct Group {
 
 /// Returns the groups that recur until the end of the calls, longest period first.
 std::vector<Group> groups_of(std::size_t symbols, const std::vector<Call>& calls);
+
+/// Returns how many of equal calls follow each other without a long gap, if it is always the same number; else 1.
+std::size_t calls_in_burst(const std::vector<Call>& equal);
 
 }  // namespace profshim::loop

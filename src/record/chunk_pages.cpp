@@ -1,5 +1,4 @@
 // Runs on the collector thread, and before that thread starts.
-#include "chunk_pages.h"
 
 #include <algorithm>
 #include <functional>

@@ -44,4 +44,7 @@ std::uint64_t committed_in_sealed_runs();
 /// For a new spool, while no thread records.
 void reset_runs(std::uint32_t chunks);
 
+/// For a new spool.
+void reset_chunk_pool(std::uint32_t chunks);
+
 }  // namespace profshim::recorder

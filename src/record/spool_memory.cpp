@@ -12,8 +12,7 @@
 #include <cstring>
 
 #include "profshim/base/files.h"
-#include "profshim/base/size_text.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/memory_room.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <string_view>
 
-#include "profshim/base/safe_files.h"
-#include "whole_files.h"
+#include "profshim/base/files.h"
+#include "small_files.h"
 
 namespace profshim::run {
 namespace {

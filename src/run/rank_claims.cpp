@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "profshim/base/clock.h"
-#include "profshim/base/safe_files.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/files.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/run/run_folder.h"
-#include "whole_files.h"
+#include "small_files.h"
 
 namespace profshim::run {
 namespace {

@@ -5,14 +5,11 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "joining.h"
 #include "profshim/base/files.h"
 #include "profshim/base/key_hash.h"
-#include "profshim/base/safe_files.h"
 #include "profshim/base/text/number_text.h"
 #include "rank_claims.h"
-#include "text_lines.h"
-#include "whole_files.h"
+#include "small_files.h"
 
 namespace profshim::run {
 namespace {

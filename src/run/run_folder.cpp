@@ -10,19 +10,17 @@
 #include <cstdio>
 #include <cstring>
 
-#include "joining.h"
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
 #include "profshim/base/key_hash.h"
-#include "profshim/base/safe_files.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/run/manifest.h"
 #include "profshim/trace/writer.h"
 #include "rank_claims.h"
 #include "rendezvous.h"
 #include "run_identity.h"
-#include "whole_files.h"
+#include "small_files.h"
 
 namespace profshim::run {
 namespace {

@@ -8,13 +8,11 @@
 #include <cstdlib>
 
 #include "profshim/base/files.h"
-#include "profshim/base/safe_files.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/run/run_folder.h"
 #include "profshim/trace/writer.h"
-#include "text_lines.h"
-#include "whole_files.h"
+#include "small_files.h"
 
 namespace profshim::run {
 

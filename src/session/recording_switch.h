@@ -1,14 +1,20 @@
-// Events are recorded while the steps or a phase want it.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 
 #include "plan.h"
 #include "profshim/event.h"
+#include "profshim/spec.h"
 #include "profshim/window/queue.h"
 
 namespace profshim::session {
+
+/// Returns recorder::mode() for `spec`, without kArmed and the bits of Detail.
+std::uint32_t mode_bits(const Spec& spec);
+
+// Events are recorded while the steps or a phase want it.
 
 /// Thread-safe, but for call_when_arming() functions. Never destroyed.
 class RecordingSwitch {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "profshim/base/nearest.h"
 #include "profshim/base/text/ascii.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/spec/name_pattern.h"
 
 namespace profshim {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "profshim/base/glob.h"
-#include "profshim/base/nearest.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/spec.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "override_text.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 
 namespace profshim::spec {

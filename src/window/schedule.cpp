@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "profshim/window.h"
-#include "window_bounds.h"
 
 namespace profshim {
 namespace {
@@ -96,16 +95,13 @@ std::optional<std::int64_t> Schedule::next_recorded(std::int64_t step) const {
   return narrow(at.in_cycle >= first_recorded ? Wide{from} : Wide{from} + first_recorded - at.in_cycle);
 }
 
-namespace window {
-
-std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step) {
-  if (!schedule.steps.empty()) {
-    const auto range = range_at_or_after(schedule, step);
-    return schedule.continuous && in_list(schedule, step) ? range->first : step;
+std::int64_t Schedule::first_of_window(std::int64_t step) const {
+  if (!steps.empty()) {
+    const auto range = range_at_or_after(*this, step);
+    return continuous && in_list(*this, step) ? range->first : step;
   }
-  const Position at = position(schedule, step);
-  return static_cast<std::int64_t>(Wide{step} - (at.in_cycle - schedule.wait - schedule.warmup));
+  const Position at = position(*this, step);
+  return static_cast<std::int64_t>(Wide{step} - (at.in_cycle - wait - warmup));
 }
 
-}  // namespace window
 }  // namespace profshim

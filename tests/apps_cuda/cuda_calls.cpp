@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "inject/core/row_macros.h"
+#include "inject/core/macros.h"
 #include "inject/cuda/abi.h"
 #include "inject/cuda/hooks.h"
 #include "profshim/recorder_control.h"

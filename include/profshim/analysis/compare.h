@@ -15,7 +15,7 @@
 //      ignored as far as CPU time grew with it: a CPU that shares its core takes up to twice as long.
 // Rules 4 and 5 do not apply to kernels that do not communicate: they run on no CPU.
 //
-// The CPU time of the steps is a time, too (src/analysis/compare/work_tests.h). Other processes do not raise it, except
+// The CPU time of the steps is a time, too (src/analysis/compare/time_tests.h). Other processes do not raise it, except
 // that a shared core takes up to `cpu_noise` times longer. It replaces rules of the other times:
 //   3. The fastest tenth of the steps (by their times) must have grown, too.
 //   4. Up to `cpu_noise` times BASE is ignored if the machine was busier, and time that the hypervisor took.

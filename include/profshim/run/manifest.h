@@ -83,4 +83,18 @@ bool parse_manifest(std::string_view text, Manifest& manifest);
 /// A relative path starts at `folder_fd` if >= 0. Returns false if the file is not regular, too large, or no manifest.
 bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);
 
+// Ranks of one host that still write their traces: finish.ranks may choose one rank of a node for all.
+
+/// The other ranks of a run folder whose processes live on the host of `own`. Not thread-safe.
+class RanksOfHost {
+ public:
+  RanksOfHost(const std::string& folder, const Manifest& own);
+  /// True while a process lives that has not written its last file. Reads the manifests of such processes; does not
+  /// block otherwise.
+  bool some_still_write();
+
+ private:
+  std::vector<std::string> writing_;  // paths of their manifests
+};
+
 }  // namespace profshim::run

@@ -6,7 +6,7 @@
 #include "profshim/base/atomic_file.h"
 #include "profshim/run/manifest.h"
 #include "profshim/spec.h"
-#include "profshim/window/event_costs.h"
+#include "profshim/window/costs.h"
 #include "profshim/window_trace.h"
 
 namespace profshim::write {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profshim/base/safe_files.h"
+#include "profshim/base/files.h"
 #include "profshim/run/manifest.h"
 
 namespace profshim::write {

@@ -14,8 +14,7 @@
 
 #include "profshim/base/rank.h"
 #include "profshim/spec.h"
-#include "profshim/window/cpu_use.h"
-#include "profshim/window/event_costs.h"
+#include "profshim/window/costs.h"
 #include "profshim/window/queue.h"
 #include "profshim/window/trace_size.h"
 

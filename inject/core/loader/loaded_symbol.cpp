@@ -1,5 +1,7 @@
 #include "loaded_symbol.h"
 
+#include <link.h>
+
 #include <cstdint>
 
 // link.h declares it without visibility, which would make the compiler read its address where the loader writes it
@@ -95,5 +97,16 @@ void* function_in(const ElfW(Dyn) * dynamic, ElfW(Addr) bias, const char* name) 
 }
 
 void* own_export(const char* name) { return function_in(_DYNAMIC, reinterpret_cast<ElfW(Addr)>(&__ehdr_start), name); }
+
+LoadCounters load_counters() {
+  LoadCounters counters;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        *static_cast<LoadCounters*>(to) = {.loads = info->dlpi_adds, .unloads = info->dlpi_subs};
+        return 1;
+      },
+      &counters);
+  return counters;
+}
 
 }  // namespace profshim::inject

@@ -5,6 +5,8 @@
 
 #include <link.h>
 
+#include <cstdint>
+
 namespace profshim::inject {
 
 /// The first loaded file; the others follow. Only the namespace of the program.
@@ -24,5 +26,12 @@ void* function_in(const ElfW(Dyn) * dynamic, ElfW(Addr) bias, const char* name);
 
 /// Returns the address of our own export. Null if there is none.
 void* own_export(const char* name);
+
+/// How often the loader has added and removed files. Takes the loader's lock; allocates nothing.
+struct LoadCounters {
+  std::uint64_t loads = 0, unloads = 0;
+  bool operator==(const LoadCounters&) const = default;
+};
+LoadCounters load_counters();
 
 }  // namespace profshim::inject

@@ -5,6 +5,7 @@
 #include "inject/mpi/lifecycle.h"
 #include "inject/mpi/rows.h"
 #include "inject/start_gate.h"
+#include "profshim/recorder_control.h"
 
 namespace profshim::mpi {
 namespace {
@@ -94,6 +95,7 @@ template <HookId hook>
 using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
 }  // namespace
+
 }  // namespace profshim::mpi
 
 #define HOOK(name, fortran, capitals, behavior, payload, ...)                                            \
@@ -104,3 +106,16 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
   }
 #include "profshim/hooks/mpi.def"
 #undef HOOK
+
+namespace profshim::mpi {
+
+double measure_call_cost() {
+  // The datatype is null: MPI is not asked for a size.
+  recorder::ScratchThread scratch;
+  return scratch.cost_ns([] {
+    std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};
+    intercept<RowOf<hooks::MPI_Send>::kRow>(words, false, [] { return 0; });
+  });
+}
+
+}  // namespace profshim::mpi

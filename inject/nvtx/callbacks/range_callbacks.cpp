@@ -1,6 +1,7 @@
 #include "annotation.h"
 #include "callbacks.h"
 #include "nccl.h"
+#include "profshim/recorder_control.h"
 #include "ranges.h"
 
 namespace profshim::nvtx {
@@ -137,5 +138,19 @@ const Callback core2_callbacks[] = {
 
 std::span<const Callback> core_range_callbacks() { return core_callbacks; }
 std::span<const Callback> core2_range_callbacks() { return core2_callbacks; }
+
+double range_cost() {
+  char name[] = "?ost of a range";
+  // The name must not be a step marker.
+  for (name[0] = 'a'; name[0] <= 'z' && session::may_be_marker(name[0]); ++name[0]) continue;
+  if (name[0] > 'z') return -1;
+  Annotation annotation;
+  annotation.c_text = name;
+  recorder::ScratchThread scratch;
+  return scratch.cost_ns([&annotation] {
+    push(default_domain, annotation);
+    pop(default_domain, nullptr, 0);
+  });
+}
 
 }  // namespace profshim::nvtx

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "limits.h"
+#include "types.h"
 
 namespace profshim::nvtx {
 

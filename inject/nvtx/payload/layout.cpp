@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "limits.h"
+#include "types.h"
 
 namespace profshim::nvtx {
 namespace {

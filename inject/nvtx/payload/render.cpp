@@ -4,7 +4,6 @@
 
 #include "json_text.h"
 #include "layout.h"
-#include "limits.h"
 #include "scalars.h"
 #include "types.h"
 

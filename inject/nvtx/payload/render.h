@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "event_message.h"
 #include "inject/nvtx/handles.h"
+#include "types.h"
 
 namespace profshim::nvtx {
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "limits.h"
 #include "types.h"
 
 namespace profshim::nvtx {

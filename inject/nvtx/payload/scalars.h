@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "event_message.h"
 #include "inject/nvtx/handles.h"
 #include "json_text.h"
 #include "layout.h"
+#include "types.h"
 
 namespace profshim::nvtx {
 

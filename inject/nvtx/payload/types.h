@@ -1,14 +1,27 @@
-// Sizes of NVTX_PAYLOAD_ENTRY_TYPE_* on 64-bit Linux.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
 
 #include "inject/nvtx/handles.h"
 
 namespace profshim::nvtx {
 
+inline constexpr int kMaxDepth = 4;              // nested schemas
+inline constexpr std::size_t kMaxPayloads = 16;  // of one event
+inline constexpr std::size_t kMaxElements = 64;  // of an array
+inline constexpr std::size_t kMaxString = 1024;  // bytes
+inline constexpr std::size_t kMaxEntries = 256;  // of a schema; a larger schema is rendered without entries
+
+inline constexpr std::string_view kTruncated = "\"...\":true";
+/// JSON bytes reserved for end_object().
+inline constexpr std::size_t kClosing = 64;
+// At worst, every level ends with a comma, kTruncated and a bracket.
+static_assert((kMaxDepth + 1) * (kTruncated.size() + 2) <= kClosing);
+
+/// Sizes of NVTX_PAYLOAD_ENTRY_TYPE_* on 64-bit Linux.
 struct TypeSize {
   std::size_t bytes, align;
 };
@@ -73,5 +86,11 @@ inline std::size_t character_bytes(std::uint64_t type) {
 inline bool is_string(std::uint64_t type) {
   return type >= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING && type <= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32;
 }
+
+/// The payload field that is flagged as the event's message. Do not copy: `text` may point into `utf8`.
+struct EventMessage {
+  std::string_view text;
+  char utf8[kMaxString];  // for UTF-16 and UTF-32
+};
 
 }  // namespace profshim::nvtx

@@ -1,5 +1,4 @@
-#include "call_monitoring.h"
-
+#include "calls.h"
 #include "inject/python/monitoring_tool.h"
 #include "marks.h"
 #include "profshim/recorder.h"

@@ -1,5 +1,4 @@
-#include "call_profile.h"
-
+#include "calls.h"
 #include "marks.h"
 #include "profshim/recorder.h"
 

@@ -3,8 +3,6 @@
 #include <atomic>
 #include <string>
 
-#include "call_monitoring.h"
-#include "call_profile.h"
 #include "marks.h"
 #include "profshim/base/clock.h"
 #include "profshim/python/stack.h"

@@ -1,7 +1,6 @@
 // PyTorch's allocators report blocks to these functions. The CPU's allocator calls ProfiledCPUMemoryReporter (same in
 // 1.13 to 2.x). Others call report...ToProfiler(), whose totals are int64_t in 1.13 and size_t since. Source:
 // c10/core/Allocator.cpp and CPUAllocator.cpp.
-#include "inject/torch/memory.h"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "analysis/model/timeline.h"
@@ -15,5 +16,8 @@ bool has_steps(const Timeline& timeline);
 
 /// Adds the steps and events of one trace to an empty profile.
 void add_file(const Timeline& timeline, ProfileRank& rank);
+
+/// Rows of the kinds kPhase, kPhaseLaunches and kPhaseDevice.
+std::map<RowKey, ProfileRow> phase_rows(const ProfileRank& rank);
 
 }  // namespace profshim::analysis_detail

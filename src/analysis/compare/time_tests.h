@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "profshim/analysis/compare.h"
@@ -53,5 +54,18 @@ struct TimeTest {
 /// `alpha`: significance level of rule 5.
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
+
+// Did a step's own work grow? CPU time and instructions tell it on a busy machine, where the time of a step does not.
+//
+// The CPU time of a step is that of the thread that runs the steps, outside of calls that communicate or are CUDA's:
+// inside them, the thread may poll, for as long as others let it wait. It is known to within bounds, because a wait may
+// use the CPU or not. Steps of BASE count with the upper bound, those of NEW with
+// the lower one if it is near the upper one.
+
+/// `rank`: index in RunProfile::ranks. Returns nothing if the rank does not know its CPU time, if other threads of its
+/// process work, too (the thread may poll for them), or if instructions are known and have not grown. `measured`: the
+/// baseline shows how much runs differ.
+std::optional<TimeSamples> cpu_samples(const RunProfile& base, const RunProfile& run, std::size_t rank,
+                                       const CompareOptions& options, bool measured);
 
 }  // namespace profshim::analysis_detail

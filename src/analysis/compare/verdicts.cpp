@@ -2,17 +2,16 @@
 #include <set>
 #include <stdexcept>
 
+#include "analysis/model/activity_names.h"
 #include "analysis/model/machine_load.h"
-#include "analysis/model/names/activity_names.h"
 #include "analysis/model/statistics.h"
-#include "phase_rows.h"
+#include "file_profile.h"
 #include "profshim/analysis.h"
 #include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
 #include "profshim/trace/schema.h"
 #include "statistics.h"
 #include "time_tests.h"
-#include "work_tests.h"
 
 namespace profshim {
 namespace {

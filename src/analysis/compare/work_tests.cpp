@@ -1,11 +1,10 @@
-#include "work_tests.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "analysis/model/machine_load.h"
 #include "analysis/model/statistics.h"
 #include "statistics.h"
+#include "time_tests.h"
 
 namespace profshim::analysis_detail {
 namespace {

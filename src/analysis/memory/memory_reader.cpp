@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/model/activity_names.h"
 #include "analysis/model/load/read_event.h"
-#include "analysis/model/names/activity_names.h"
 #include "profshim/trace/schema.h"
 
 namespace profshim::analysis_detail {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/model/load/track_table.h"
+#include "analysis/model/load/read_event.h"
 #include "analysis/model/timeline.h"
 #include "operator_tree.h"
 #include "profshim/trace/reader.h"

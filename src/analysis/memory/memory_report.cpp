@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "analysis/report/words.h"
 #include "device_section.h"
-#include "profshim/base/size_text.h"
+#include "profshim/analysis/memory.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/trace/completeness.h"
 #include "profshim/trace/schema.h"
 
@@ -200,3 +202,34 @@ class MemoryReport {
 Report memory_report(const MemoryReader& reader, const std::string& path) { return MemoryReport(reader).make(path); }
 
 }  // namespace profshim::analysis_detail
+
+namespace profshim {
+
+Report make_memory_report(const std::string& path) {
+  using analysis_detail::MemoryReader;
+  MemoryReader reader(MemoryReader::Order::kAny);
+  TraceVisitor visitor;
+  visitor.metadata = [&](std::string_view key, std::string_view json, bool) { reader.read_metadata(key, json); };
+  visitor.event = [&](const ReadEvent& event) {
+    reader.add(event);
+    return true;
+  };
+  const ReadResult result = read_trace(path, visitor);
+  if (const std::string why = result.useless(); !why.empty()) throw std::runtime_error(path + ": " + why);
+  if (reader.events().empty()) {
+    throw std::runtime_error(path +
+                             ": no memory events: record with capture.profile_memory = true, or in PyTorch with "
+                             "profile_memory=True");
+  }
+  reader.finish();
+  Report report = analysis_detail::memory_report(reader, path);
+  for (const std::string& warning : result.warnings()) report.warnings.push_back(path + ": " + warning);
+  report.truncated = !result.ok;
+  if (report.truncated) {
+    report.warnings.push_back(path + ": " + result.why_partial() + "; only the " + std::to_string(result.events) +
+                              " complete events are used");
+  }
+  return report;
+}
+
+}  // namespace profshim

@@ -12,7 +12,7 @@
 #include "arrows.h"
 #include "clocks.h"
 #include "copy_rank_trace.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/version.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"

@@ -1,9 +1,9 @@
-// First pass of a merge: finds the collectives, messages and RPC requests of each trace.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -12,6 +12,19 @@
 #include "profshim/trace/reader.h"
 
 namespace profshim::analysis_detail {
+
+struct MessageCall {
+  bool sends = false;     // at the call's begin; arguments `dest` and `tag`
+  bool receives = false;  // at the call's end; arguments `source` and `tag`, or `recv tag` if the call also sends
+  /// The same for the asynchronous slice of the call's request.
+  bool slice_sends = false, slice_receives = false;
+};
+
+/// Returns all false for MPI_Mrecv and partitioned communication: traces do not show their message order.
+/// Thread-safe.
+MessageCall message_call(std::string_view function);
+
+// First pass of a merge: finds the collectives, messages and RPC requests of each trace.
 
 inline constexpr std::uint64_t kNoEvent = ~std::uint64_t{0} >> 1;
 

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/model/activity_names.h"
 #include "analysis/model/collective_family.h"
 #include "analysis/model/event_args.h"
-#include "analysis/model/names/activity_names.h"
 #include "profshim/base/key_hash.h"
 #include "profshim/trace/schema.h"
 

@@ -18,7 +18,12 @@ class Texts {
   Texts() { add(""); }
   Texts(Texts&&) = default;  // no copies: ids_ holds views into texts_
   Texts& operator=(Texts&&) = default;
-  TextId add(std::string_view text);
+  TextId add(std::string_view text) {
+    if (const auto at = ids_.find(text); at != ids_.end()) return at->second;
+    const auto id = static_cast<TextId>(texts_.size());
+    ids_.emplace(texts_.emplace_back(text), id);
+    return id;
+  }
   std::string_view operator[](TextId id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
 

@@ -1,10 +1,10 @@
-#include "clocks.h"
+#include "analysis/merge/clocks.h"
 
 #include <algorithm>
 #include <map>
 
-#include "analysis/merge/clocks.h"
 #include "analysis/merge/rank_trace.h"
+#include "sections.h"
 #include "tables.h"
 #include "words.h"
 

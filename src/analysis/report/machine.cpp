@@ -1,11 +1,10 @@
-#include "machine.h"
-
 #include <map>
 #include <set>
 #include <string>
 
 #include "analysis/model/machine_load.h"
 #include "profshim/base/text/number_text.h"
+#include "sections.h"
 #include "words.h"
 
 namespace profshim::analysis_detail {

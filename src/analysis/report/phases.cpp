@@ -1,5 +1,3 @@
-#include "phases.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -8,6 +6,7 @@
 
 #include "analysis/model/statistics.h"
 #include "analysis/summary/view_tables.h"
+#include "sections.h"
 #include "tables.h"
 #include "words.h"
 

@@ -1,5 +1,3 @@
-#include "steps.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "analysis/model/statistics.h"
 #include "analysis/summary/view_tables.h"
+#include "sections.h"
 #include "tables.h"
 #include "words.h"
 

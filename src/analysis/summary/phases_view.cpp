@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "analysis/model/phase_path.h"
+#include "analysis/model/event_args.h"
 #include "analysis/model/statistics.h"
-#include "counter_columns.h"
+#include "view_tables.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "analysis/model/statistics.h"
 #include "analysis/model/time/active_time.h"
-#include "counter_columns.h"
 #include "profshim/trace/schema.h"
+#include "view_tables.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -36,7 +36,6 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/model/rank_text.h"
 #include "event_checks.h"
 #include "findings.h"
 #include "gpu_checks.h"

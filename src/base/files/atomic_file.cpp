@@ -7,7 +7,6 @@
 #include <cerrno>
 
 #include "profshim/base/files.h"
-#include "profshim/base/safe_files.h"
 
 namespace profshim {
 namespace {

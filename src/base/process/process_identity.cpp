@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "profshim/base/files.h"
-#include "profshim/base/safe_files.h"
 #include "profshim/base/text/number_text.h"
 
 namespace profshim {

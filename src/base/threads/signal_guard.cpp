@@ -1,9 +1,11 @@
 #include "profshim/base/threads/signal_guard.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <initializer_list>
 
 namespace profshim {
@@ -25,6 +27,37 @@ SignalGuard::~SignalGuard() {
   }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   errno = saved_errno;
+}
+
+Uninterrupted::Uninterrupted() {
+  sigset_t held;
+  sigfillset(&held);
+  for (const int signal :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT}) {
+    sigdelset(&held, signal);
+  }
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+}
+
+Uninterrupted::~Uninterrupted() noexcept(false) {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  pthread_setcancelstate(cancel_state_, nullptr);
+}
+
+int start_thread(pthread_t& thread, void* (*body)(void*), void* argument) {
+  constexpr std::size_t kStack = 1 << 20;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  if (const int refused = pthread_attr_init(&attributes); refused != 0) return refused;
+  pthread_attr_setstacksize(&attributes, kStack);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int refused = pthread_create(&thread, &attributes, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return refused;
 }
 
 }  // namespace profshim

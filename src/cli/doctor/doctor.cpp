@@ -7,7 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
 
 namespace profshim::cli {

@@ -13,7 +13,7 @@
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
 #include "profshim/base/process/process_words.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::cli::doctor {
 namespace {

@@ -4,10 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cli/plural.h"
+#include "cli/command.h"
 #include "profshim/analysis.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json.h"
 #include "profshim/spec.h"

@@ -9,15 +9,13 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
 #include "cli/traces/trace_files.h"
 #include "first_spec.h"
 #include "observed_run.h"
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/command_line.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/spec.h"
 #include "seen_job.h"
 

@@ -18,10 +18,10 @@
 #include <stdexcept>
 
 #include "cli/find_library.h"
-#include "cli/run/job_environment.h"
+#include "cli/run/run.h"
 #include "cli/traces/recover.h"
 #include "cli/traces/trace_files.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/run/manifest.h"
 #include "profshim/run/run_folder.h"

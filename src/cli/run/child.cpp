@@ -1,5 +1,3 @@
-#include "child.h"
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +10,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
+#include "run.h"
 
 namespace profshim::cli {
 namespace {

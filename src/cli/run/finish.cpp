@@ -1,5 +1,3 @@
-#include "finish.h"
-
 #include <time.h>
 #include <unistd.h>
 
@@ -7,11 +5,12 @@
 #include <cstdio>
 #include <vector>
 
-#include "profshim/base/printable.h"
 #include "profshim/base/rank.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/run/run_folder.h"
 #include "profshim/write/finish_command.h"
 #include "profshim/write/retention.h"
+#include "run.h"
 
 namespace profshim::cli {
 namespace {

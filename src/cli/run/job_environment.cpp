@@ -1,5 +1,3 @@
-#include "job_environment.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <ctime>
 
 #include "profshim/base/files.h"
+#include "run.h"
 
 namespace profshim::cli {
 namespace {

@@ -1,20 +1,19 @@
+#include "run.h"
+
 #include <glob.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
-#include "child.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/find_library.h"
 #include "cli/spec/spec_options.h"
 #include "cli/traces/recover.h"
-#include "finish.h"
-#include "job_environment.h"
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/run/run_folder.h"
 
 namespace profshim::cli {

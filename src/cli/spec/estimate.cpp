@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "planned_windows.h"
+#include "planned.h"
 #include "profshim/spec.h"
 
 namespace profshim::cli {

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "profshim/analysis/trace_loop.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json.h"
 #include "profshim/json/writer.h"

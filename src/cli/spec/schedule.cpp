@@ -5,7 +5,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "planned_windows.h"
+#include "planned.h"
 #include "profshim/json/writer.h"
 #include "spec_options.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::cli {
 

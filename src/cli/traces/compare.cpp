@@ -7,14 +7,11 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
 #include "compare_reports.h"
 #include "profshim/base/atomic_file.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "trace_files.h"
-#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {

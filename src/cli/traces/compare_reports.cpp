@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "cli/plural.h"
-#include "profshim/base/printable.h"
+#include "cli/command.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
 

@@ -4,10 +4,8 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

@@ -6,19 +6,16 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
-#include "left_runs.h"
 #include "profshim/analysis/groups.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/size_text.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/run/manifest.h"
 #include "profshim/run/run_folder.h"
 #include "profshim/trace/completeness.h"
 #include "profshim/write/finish_command.h"
 #include "profshim/write/recover.h"
+#include "recover.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

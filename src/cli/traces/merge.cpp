@@ -9,14 +9,13 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json/document.h"
 #include "profshim/spec.h"
 #include "profshim/trace/reader.h"
 #include "profshim/trace/schema.h"
 #include "trace_files.h"
-#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {

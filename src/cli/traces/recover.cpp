@@ -1,6 +1,7 @@
 #include "recover.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,19 +11,38 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
-#include "file_owner.h"
 #include "profshim/analysis/groups.h"
 #include "profshim/base/files.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
+#include "profshim/write/recover.h"
 
 namespace profshim::cli {
+
+ActAsOwner::ActAsOwner(const struct stat& file) {
+  if (geteuid() != 0 || file.st_uid == 0) return;
+  changed_ = true;
+  // The owner's umask is unknown: derive it from the folder's mode.
+  umask_before_ = umask(0);
+  umask(umask_before_ | (S_ISDIR(file.st_mode) ? ~file.st_mode & 0777 : 077));
+  ok_ = setgroups(0, nullptr) == 0 && setegid(file.st_gid) == 0 && seteuid(file.st_uid) == 0;
+}
+
+ActAsOwner::~ActAsOwner() {
+  if (!changed_) return;
+  // Root's supplementary groups stay dropped: nothing needs them.
+  if (seteuid(getuid()) == 0) (void)!setegid(getgid());
+  umask(umask_before_);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,5 +221,39 @@ void recover_quietly(const std::string& folder, std::int64_t began_since_ns, std
 
 extern const Command kRecover;
 const Command kRecover = {"recover", "write the traces of a killed job from its buffer files", recover};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "profshim recover --into NEW_FOLDER FILE... (heat-4711, 18.5 MiB; its folder /out is gone)"
+std::string recover_command(const std::vector<write::LeftSpool>& run) {
+  std::uint64_t bytes = 0;
+  std::string command = "profshim recover --into NEW_FOLDER";
+  for (const write::LeftSpool& spool : run) {
+    bytes += spool.bytes;
+    command += " " + spool.path;
+  }
+  std::error_code error;
+  const char* const why = fs::exists(run.front().folder, error) ? " holds another run" : " is gone";
+  return command + "  (" + run.front().run_name + ", " + format_size(bytes) + "; its folder " + run.front().folder +
+         why + ")";
+}
+
+}  // namespace
+
+void print_left_runs(std::FILE* to, const std::set<std::string>& folders) {
+  constexpr std::size_t kMostSpools = 4096;
+  for (const std::string& folder : folders) {
+    std::map<std::pair<std::string, std::string>, std::vector<write::LeftSpool>> left;  // by run id and folder
+    for (write::LeftSpool& spool : write::spools_without_run(folder, kMostSpools))
+      left[{spool.run_id, spool.folder}].push_back(std::move(spool));
+    if (left.empty()) continue;
+    std::fprintf(to, "%s in %s:%s", plural(left.size(), "unrecovered run").c_str(), printable(folder).c_str(),
+                 left.size() == 1 ? " " : "\n");
+    for (const auto& [key, run] : left)
+      std::fprintf(to, "%s%s\n", left.size() == 1 ? "" : "  ", printable(recover_command(run)).c_str());
+  }
+}
 
 }  // namespace profshim::cli

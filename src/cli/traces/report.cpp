@@ -10,10 +10,8 @@
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis/memory.h"
 #include "profshim/base/atomic_file.h"
-#include "profshim/base/printable.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "trace_files.h"
-#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {

@@ -8,12 +8,10 @@
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis.h"
 #include "profshim/analysis/views.h"
-#include "profshim/base/nearest.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/spec/table_orders.h"
 #include "trace_files.h"
-#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profshim/analysis/groups.h"
+
 namespace profshim::cli {
 
 /// Also false for hidden files, which are still being written.
@@ -24,5 +26,14 @@ inline constexpr const char* kAttemptHelp =
 
 /// Returns a key that all files of one window share.
 std::string window_of(const std::string& path);
+
+/// Reads the heads of the traces, unless there is one only.
+std::vector<TraceGroup> groups_of(const std::vector<std::string>& files, bool several_runs = false);
+
+/// "Group 2: Trial, rank 0 of 1, in FOLDER"
+std::string group_heading(const TraceGroup& group, std::size_t number);
+
+/// Prints the groups if there are several, as the reason why `command` cannot take them together.
+bool refuse_groups(const std::string& command, const std::vector<TraceGroup>& groups);
 
 }  // namespace profshim::cli

@@ -6,15 +6,13 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/run/manifest.h"
 #include "profshim/trace/completeness.h"
 #include "trace_files.h"
-#include "trace_groups.h"
 
 namespace profshim::cli {
 namespace {

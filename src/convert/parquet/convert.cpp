@@ -12,7 +12,7 @@
 #include "batch.h"
 #include "file_info.h"
 #include "profshim/base/files.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/trace/schema.h"
 #include "python_process.h"
 

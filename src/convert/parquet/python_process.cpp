@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "script.h"
 
 namespace profshim::convert_detail {

@@ -9,7 +9,7 @@
 
 #include "convert/warnings.h"
 #include "packets.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/trace/schema.h"
 #include "track_plan.h"
 

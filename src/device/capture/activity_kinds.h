@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "capture_options.h"
+#include "capture_request.h"
 #include "device/cupti/activity_scope.h"
 
 namespace profshim::device {

@@ -16,7 +16,6 @@
 
 #include "activity_kinds.h"
 #include "buffer_callbacks.h"
-#include "capture_options.h"
 #include "capture_request.h"
 #include "converter.h"
 #include "device/cupti/activity_scope.h"

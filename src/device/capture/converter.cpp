@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "profshim/device/correlation.h"
-#include "profshim/device/launch_call.h"
 #include "profshim/trace/schema.h"
 
 namespace profshim::device {

@@ -4,7 +4,6 @@
 
 #include "cupti_client.h"
 #include "device_thread.h"
-#include "late_begin.h"
 #include "other_clients.h"
 #include "profshim/recorder_control.h"
 

@@ -11,7 +11,6 @@
 
 #include "cupti_client.h"
 #include "device/cupti/mapped_libraries.h"
-#include "late_begin.h"
 #include "other_clients.h"
 #include "profshim/recorder_control.h"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cupti_client.h"
 #include "device/capture/capture.h"
 #include "profshim/device.h"
 #include "shared_state.h"
@@ -20,5 +21,9 @@ void report_no_memory();
 void end_start(Phase next);
 /// Returns false if no thread can be made. `spec` must never be destroyed.
 bool start_device_thread(const Spec& spec);
+
+void report_late_begin();
+/// Call after each Capture::serve(). `was_on`: CUPTI was on before. `began_ns`: begin of a new window; 0 = none.
+void note_late_begins(CuptiClient& client, bool was_on, std::int64_t began_ns);
 
 }  // namespace profshim::device

@@ -1,6 +1,5 @@
-#include "late_begin.h"
-
 #include "device/cupti/mapped_libraries.h"
+#include "device_thread.h"
 #include "profshim/recorder_control.h"
 #include "profshim/trace/schema.h"
 

@@ -9,7 +9,7 @@
 
 #include "mapped_libraries.h"
 #include "profshim/base/files.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::device {
 namespace {

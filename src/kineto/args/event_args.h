@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,6 +12,8 @@
 
 #include "arg_list.h"
 #include "kineto/definitions.h"
+#include "kineto/window_steps.h"
+#include "profshim/perf_counters.h"
 #include "profshim/spool/view.h"
 #include "profshim/trace/schema.h"
 
@@ -66,5 +69,15 @@ std::uint64_t polls_of(const PollArgs& polls);
 /// Returns "root", "dest", "source", "peer" or "target".
 std::string_view peer_key(HookId hook);
 std::string_view mpi_peer_key(const Event& event);
+
+// Arguments of steps, and the counts of counters.perf in steps and phases.
+
+inline constexpr std::size_t kCounterArgs = kPerfCounters + 1;
+/// Calls `add` with the key and value of each argument.
+void for_each_counter(const PerfReading& counted,
+                      const std::function<void(std::string_view, decltype(Arg::value))>& add);
+
+using StepArgList = ArgList<kCounterArgs + 3>;
+void add_step_args(const WindowSteps& steps, std::size_t step, StepArgList& args);
 
 }  // namespace profshim::kineto

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "profshim/trace/schema.h"
-#include "torch_shapes.h"
+#include "torch_args.h"
 
 namespace profshim::kineto {
 namespace {

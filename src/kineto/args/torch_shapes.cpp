@@ -1,8 +1,8 @@
-#include "torch_shapes.h"
-
 #include <charconv>
 #include <functional>
 #include <numeric>
+
+#include "torch_args.h"
 
 namespace profshim::kineto {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "profshim/device/launch_call.h"
+#include "profshim/device/correlation.h"
 
 namespace profshim::kineto {
 

@@ -1,6 +1,7 @@
-// Writes device activity: a process per device, a track per stream.
+// The tracks of streams, and the arrows to them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,9 +13,18 @@
 #include "kineto/device/device_names.h"
 #include "kineto/overflow_tracks.h"
 #include "kineto/window/window_events.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::kineto {
 
+// Arrows ("ac2g" flow events) from a CUDA call to the device activity that it launched.
+
+/// Call directly after writing `call`.
+void write_arrow_start(TraceWriter& out, const TraceEvent& call, std::uint32_t correlation);
+/// Call directly after writing `activity`. Requires write_arrow_start() of the same `correlation`.
+void write_arrow_end(TraceWriter& out, TraceEvent activity, std::uint32_t correlation);
+
+/// Writes device activity: a process per device, a track per stream.
 class DeviceTracks {
  public:
   explicit DeviceTracks(const WindowEvents& window);

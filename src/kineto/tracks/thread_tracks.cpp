@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kineto/args/step_args.h"
-#include "kineto/args/torch_memory_args.h"
+#include "kineto/args/event_args.h"
+#include "kineto/args/torch_args.h"
 #include "kineto/metadata_event.h"
 #include "kineto/slice_order.h"
-#include "kineto/start_thread.h"
 #include "profshim/trace/schema.h"
 
 namespace profshim::kineto {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kineto/filter/left_out.h"
+#include "kineto/left_out.h"
 #include "kineto/window/window_events.h"
 
 namespace profshim::kineto {

@@ -1,13 +1,12 @@
 #include <algorithm>
 
-#include "counter_tracks.h"
 #include "device_tracks.h"
-#include "kineto/filter/left_out.h"
+#include "kineto/left_out.h"
 #include "kineto/metadata_event.h"
 #include "kineto/stacks/call_stacks.h"
 #include "kineto/stacks/folded_stacks.h"
 #include "kineto/window/window_events.h"
-#include "phase_tracks.h"
+#include "process_tracks.h"
 #include "profshim/trace/schema.h"
 #include "profshim/window_trace.h"
 #include "thread_tracks.h"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kineto/args/event_args.h"
-#include "kineto/phases/backward_threads.h"
+#include "kineto/phase_marks.h"
 #include "kineto/slice_order.h"
 #include "profshim/base/threads/shared_words.h"
 #include "profshim/trace/schema.h"

@@ -7,14 +7,11 @@
 #include "parents_spool.h"
 #include "profshim/base/process_identity.h"
 #include "profshim/recorder_control.h"
-#include "record/chunk_pages.h"
 #include "record/chunks.h"
 #include "record/recorder_state.h"
 #include "record/spool_layout.h"
 #include "record/spool_memory.h"
-#include "record/tables/calls_in_flight.h"
-#include "record/tables/definitions.h"
-#include "record/tables/string_table.h"
+#include "record/tables/tables.h"
 #include "record/thread_blocks.h"
 
 namespace profshim::recorder {

@@ -5,9 +5,7 @@
 #include "profshim/recorder_control.h"
 #include "record/recorder_state.h"
 #include "record/spool_memory.h"
-#include "record/tables/definitions.h"
-#include "record/tables/string_table.h"
-#include "record/tables/window_table.h"
+#include "record/tables/tables.h"
 
 namespace profshim::recorder {
 namespace {

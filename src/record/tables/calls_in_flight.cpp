@@ -1,10 +1,9 @@
-#include "calls_in_flight.h"
-
 #include <sys/mman.h>
 
 #include "profshim/recorder.h"
 #include "record/free_list.h"
 #include "record/recorder_state.h"
+#include "tables.h"
 
 namespace profshim::recorder {
 

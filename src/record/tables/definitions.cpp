@@ -1,11 +1,9 @@
-#include "definitions.h"
-
 #include <atomic>
 #include <iterator>
 
 #include "profshim/recorder.h"
 #include "record/recorder_state.h"
-#include "string_table.h"
+#include "tables.h"
 
 namespace profshim::recorder {
 

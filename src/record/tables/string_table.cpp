@@ -1,11 +1,10 @@
-#include "string_table.h"
-
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "profshim/spool/format.h"
+#include "tables.h"
 
 namespace profshim::recorder::string_table {
 namespace {

@@ -1,5 +1,3 @@
-#include "window_table.h"
-
 #include <sched.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "profshim/base/threads/shared_words.h"
 #include "profshim/recorder_control.h"
 #include "record/recorder_state.h"
+#include "tables.h"
 
 namespace profshim::recorder {
 

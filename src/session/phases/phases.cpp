@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profshim/base/glob.h"
-#include "profshim/base/threads/uninterrupted.h"
+#include "profshim/base/threads/signal_guard.h"
 #include "profshim/recorder_control.h"
 
 namespace profshim::session {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "detail_switch.h"
-#include "kernel_runs.h"
 #include "phase_counters.h"
 #include "phase_rule.h"
 #include "phase_windows.h"

@@ -1,5 +1,3 @@
-#include "begin_recording.h"
-
 #include <pthread.h>
 #include <unistd.h>
 
@@ -8,18 +6,17 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector.h"
-#include "end_recording.h"
 #include "for_writer.h"
-#include "profshim/base/log_folder.h"
-#include "profshim/base/text/error_text.h"
-#include "profshim/base/threads/start_thread.h"
+#include "profshim/base/log.h"
+#include "profshim/base/text/message_text.h"
+#include "profshim/base/threads/signal_guard.h"
 #include "profshim/ending_signals.h"
 #include "profshim/recorder_control.h"
 #include "profshim/run/run_folder.h"
 #include "session/selection/launch_environment.h"
 #include "session/selection/selection.h"
 #include "session/spool/spool_header.h"
+#include "stages.h"
 
 namespace profshim::session {
 

@@ -1,5 +1,3 @@
-#include "collector.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,10 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "end_recording.h"
 #include "profshim/recorder_control.h"
 #include "session/samplers/system_sampler.h"
 #include "session/signals/last_thread.h"
+#include "stages.h"
 #include "window_limits.h"
 
 namespace profshim::session {

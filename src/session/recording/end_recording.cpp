@@ -1,11 +1,8 @@
-#include "end_recording.h"
-
 #include <pthread.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 
-#include "closing_report.h"
 #include "profshim/base/log.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
@@ -13,6 +10,7 @@
 #include "profshim/run/once_per_job.h"
 #include "profshim/run/run_folder.h"
 #include "session/signals/cpu_limit.h"
+#include "stages.h"
 
 namespace profshim::session {
 

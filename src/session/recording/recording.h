@@ -8,7 +8,6 @@
 #include "failed_allocation.h"
 #include "lifecycle.h"
 #include "profshim/write/writer.h"
-#include "session/find/step_finder.h"
 #include "session/limit_names.h"
 #include "session/phases/phases.h"
 #include "session/plan.h"
@@ -17,6 +16,7 @@
 #include "session/samplers/event_cost_meter.h"
 #include "session/samplers/gpu/gpu_sampler.h"
 #include "session/spool/spool_place.h"
+#include "session/steps/step_finder.h"
 #include "session/steps/steps.h"
 
 namespace profshim::session {

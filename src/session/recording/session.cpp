@@ -11,22 +11,18 @@
 #include <cstdlib>
 #include <exception>
 
-#include "begin_recording.h"
-#include "end_recording.h"
 #include "profshim/base/command_line.h"
-#include "profshim/base/log_folder.h"
+#include "profshim/base/log.h"
 #include "profshim/base/process/process_words.h"
 #include "profshim/base/threads/signal_guard.h"
-#include "profshim/base/threads/uninterrupted.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/recorder_control.h"
-#include "session/mode_bits.h"
+#include "session/recording_switch.h"
 #include "session/selection/launch_environment.h"
 #include "session/selection/selection.h"
-#include "session/selection/uses.h"
-#include "session/steps/earlier_markers.h"
-#include "session/unseen_calls.h"
+#include "session/steps/step_markers.h"
+#include "stages.h"
 
 namespace profshim::session {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "profshim/window/cpu_use.h"
+#include "profshim/window/costs.h"
 
 namespace profshim::session {
 

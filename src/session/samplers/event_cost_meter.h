@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "profshim/event.h"
-#include "profshim/window/event_costs.h"
+#include "profshim/window/costs.h"
 
 namespace profshim::session {
 

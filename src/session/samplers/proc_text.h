@@ -42,4 +42,8 @@ std::optional<MemoryCgroup> parse_memory_cgroup(std::string_view text);
 /// Parses a number that a blank, a newline or the end of the text follows.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
+/// Returns the path of the file with the bytes that the process's cgroup uses, or the nearest cgroup above it that has
+/// a limit; "" if none has.
+std::string limited_memory_file();
+
 }  // namespace profshim::session

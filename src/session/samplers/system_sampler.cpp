@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "memory_cgroup.h"
+#include "proc_text.h"
 #include "profshim/base/clock.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::session {
 namespace {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "profshim/base/rank.h"
 #include "profshim/spec.h"
 
@@ -24,5 +26,11 @@ std::string role_of_process(const Spec& spec);
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
 /// is_first_selected() among this host's ranks. True without a local rank.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
+
+/// Returns the libraries that note_use() has seen, such as "MPI and PyTorch". "" = none, or process.require_any names
+/// one of them.
+std::string uses_in_vain(const Spec& spec);
+/// In a child, which has used nothing yet.
+void forget_uses();
 
 }  // namespace profshim::session

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "profshim/base/files.h"
 #include "profshim/base/log.h"
 #include "profshim/base/process_identity.h"
-#include "profshim/base/safe_files.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/device.h"
 #include "profshim/recorder_control.h"
 #include "session/selection/launch_environment.h"

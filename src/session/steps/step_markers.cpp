@@ -1,9 +1,113 @@
+#include "step_markers.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <functional>
 
 #include "profshim/base/glob.h"
+#include "profshim/session.h"
 #include "steps.h"
 
 namespace profshim::session {
+namespace {
+
+struct Slot {
+  std::atomic<std::size_t> hash;  // of the name; 0 = free
+  std::atomic<std::uint32_t> count;
+};
+/// Names that find no slot are not counted.
+constinit std::array<Slot, 1024> slots = {};
+constexpr std::size_t kReach = 16;
+
+std::size_t hash_of(std::string_view name) { return std::hash<std::string_view>{}(name) | 1; }
+
+}  // namespace
+
+void note_earlier_marker(std::string_view name) {
+  const std::size_t hash = hash_of(name);
+  for (std::size_t i = 0; i < kReach; ++i) {
+    Slot& slot = slots[(hash / 2 + i) % slots.size()];
+    std::size_t there = slot.hash.load(std::memory_order_relaxed);
+    if (there == 0 && slot.hash.compare_exchange_strong(there, hash)) there = hash;
+    if (there != hash) continue;
+    slot.count.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+}
+
+void forget_earlier_markers() {
+  for (Slot& slot : slots) {
+    slot.hash = 0;
+    slot.count = 0;
+  }
+}
+
+std::uint32_t earlier_markers(std::string_view name) {
+  const std::size_t hash = hash_of(name);
+  for (std::size_t i = 0; i < kReach; ++i) {
+    const Slot& slot = slots[(hash / 2 + i) % slots.size()];
+    if (slot.hash.load(std::memory_order_relaxed) == hash) return slot.count.load(std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+namespace {
+
+class Markers {
+ public:
+  Markers(const spool::View& view, const StepRule& rule, std::int32_t tid, Ticks since, Ticks until)
+      : view_(view), rule_(rule), since_(since), until_(until) {
+    view.for_each_run([&](const spool::Run& run) {
+      if (run.header->tid != tid) return;
+      for (std::uint32_t i = 0; i < run.count; ++i) add(run.events[i]);
+    });
+    for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
+      const spool::Thread& thread = view.thread(i);
+      if (thread.tid.load(std::memory_order_relaxed) != tid) continue;
+      for (std::uint32_t k = 0; k < std::min(thread.open_calls, spool::kMaxOpenCalls); ++k) {
+        if (thread.open[k].begin != 0 && !rule.at_end) add(thread.open[k]);
+      }
+    }
+    std::sort(found_.begin(), found_.end(),
+              [](const RecordedMarker& a, const RecordedMarker& b) { return a.at < b.at; });
+  }
+
+  const std::vector<RecordedMarker>& found() const { return found_; }
+
+ private:
+  void add(const Event& event) {
+    const Ticks at = rule_.at_end ? event.end : event.begin;
+    if (at < since_ || at >= until_ || (event.flags & kAsyncSlice) != 0) return;
+    if (rule_.source == StepSource::kCollective) {
+      if (rule_.hooks[static_cast<std::size_t>(event.hook)]) found_.push_back({at, std::nullopt, 0});
+      return;
+    }
+    const std::string_view name = view_.string(event.name);
+    if (rule_.of_operators) {
+      const bool is_operator = event.hook == HookId::kTorchOperator && glob_match(rule_.pattern, name);
+      if (is_operator) found_.push_back({at, std::nullopt, event.name});
+      return;
+    }
+    const bool torch = event.hook == HookId::kTorchRange;
+    if (!torch && event.hook != HookId::kNvtxRange) return;
+    const StepPattern* const pattern = matched_pattern(rule_, name, torch ? MarkerKind::kTorch : MarkerKind::kNvtx);
+    if (pattern != nullptr) found_.push_back({at, number_of(rule_, *pattern, name), event.name});
+  }
+
+  const spool::View& view_;
+  const StepRule& rule_;
+  const Ticks since_, until_;
+  std::vector<RecordedMarker> found_;
+};
+
+}  // namespace
+
+std::vector<RecordedMarker> recorded_markers(const spool::View& view, const StepRule& rule, std::int32_t tid,
+                                             Ticks since, Ticks until) {
+  return Markers(view, rule, tid, since, until).found();
+}
 
 namespace {
 

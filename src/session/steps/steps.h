@@ -1,8 +1,7 @@
-// Step boundaries take no lock and allocate memory only for new kernel names and for counters that cannot be opened,
-// except in the functions of call_when_arming().
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -11,15 +10,43 @@
 #include <vector>
 
 #include "kernel_names.h"
+#include "profshim/event.h"
 #include "profshim/perf_counters.h"
 #include "profshim/window.h"
-#include "recorded_markers.h"
+#include "session/plan.h"
+#include "step_markers.h"
 #include "step_rule.h"
-#include "step_search.h"
 #include "step_windows.h"
 
 namespace profshim::session {
 
+// The search for the steps of a job whose spec does not name them: how far it is, and which events it keeps.
+
+/// How far the search for unknown steps is.
+enum class Search : std::uint8_t {
+  kOver,      // the rule makes the steps
+  kRunning,   // events are recorded; a known range ends the search
+  kPaused,    // nothing is recorded
+  kChanging,  // the rule is being replaced; markers wait in the recorded events
+  kFound,     // as kRunning; the next marker takes over: see Steps::take_over()
+};
+
+struct StepSearch {
+  std::atomic<Search> state{Search::kOver};
+  std::atomic<Ticks> kept_from{0};    // while events are kept for the search: none since then are lost or freed
+  std::atomic<bool> keeps_all{true};  // all events of the recording have been kept
+
+  /// 0 = keeps none.
+  void keep_from(const Plan& plan, Ticks since);
+  /// Records what only the spec wants, and lets the kept events go. Call when the search is over or paused.
+  void stop_keeping(const Plan& plan);
+};
+
+/// Mode bits of layers that only the search needs.
+std::uint32_t only_searched(const Spec& spec);
+
+/// Step boundaries take no lock and allocate memory only for new kernel names and for counters that cannot be opened,
+/// except in the functions of call_when_arming().
 struct PresentStep {
   Ticks begin = 0;
   std::int64_t begin_ns = 0, previous_ns = 0;  // previous: time of the step before; 0 = unknown

@@ -7,7 +7,7 @@
 
 #include "profshim/base/files.h"
 #include "profshim/base/glob.h"
-#include "profshim/base/nearest.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/event.h"
 
 namespace profshim::spec {

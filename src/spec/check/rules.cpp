@@ -1,12 +1,11 @@
-#include "rules.h"
-
 #include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "profshim/base/nearest.h"
+#include "checks.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/base/text/number_text.h"
 
 namespace profshim {

@@ -1,7 +1,7 @@
-#include "text_checks.h"
-
 #include <algorithm>
 #include <cstddef>
+
+#include "checks.h"
 
 namespace profshim::spec {
 namespace {

@@ -1,8 +1,7 @@
-#include "counter_rows.h"
-
 #include <algorithm>
 
 #include "row_types.h"
+#include "rows.h"
 
 namespace profshim::spec {
 namespace {

@@ -1,10 +1,8 @@
-#include "output_rows.h"
-
 #include <cstdint>
 
 #include "profshim/spec/name_pattern.h"
 #include "row_types.h"
-#include "special_rows.h"
+#include "rows.h"
 
 namespace profshim::spec {
 namespace {

@@ -1,7 +1,6 @@
 #include "row_types.h"
 
-#include "profshim/base/nearest.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::spec {
 

@@ -1,12 +1,11 @@
-#include "special_rows.h"
-
 #include <algorithm>
 #include <array>
 
 #include "profshim/base/text/number_text.h"
 #include "profshim/spec/table_orders.h"
 #include "row_types.h"
-#include "spec/check/rules.h"
+#include "rows.h"
+#include "spec/check/checks.h"
 #include "spec/phase/read_phases.h"
 #include "spec/step_list.h"
 

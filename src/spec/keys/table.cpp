@@ -2,11 +2,8 @@
 #include <cstdint>
 #include <iterator>
 
-#include "counter_rows.h"
-#include "flag_rows.h"
-#include "output_rows.h"
 #include "row_types.h"
-#include "special_rows.h"
+#include "rows.h"
 
 namespace profshim::spec {
 namespace {

@@ -11,11 +11,9 @@
 
 #include "overrides.h"
 #include "profshim/base/files.h"
-#include "profshim/base/nearest.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/spec.h"
 #include "spec/check/checks.h"
-#include "spec/check/text_checks.h"
 #include "spec/combine.h"
 #include "spec/phase/read_phases.h"
 #include "spec/retired_keys.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "profshim/base/nearest.h"
+#include "profshim/base/text/message_text.h"
 #include "spec/override_text.h"
 
 namespace profshim::spec {

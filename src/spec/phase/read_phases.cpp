@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "phase_settings.h"
-#include "profshim/base/nearest.h"
+#include "profshim/base/text/message_text.h"
 #include "spec/spec_keys.h"
 
 namespace profshim::spec {

@@ -2,11 +2,10 @@
 #include <string>
 #include <vector>
 
+#include "parts.h"
 #include "profshim/json/writer.h"
 #include "profshim/spec.h"
 #include "spec/spec_keys.h"
-#include "tables.h"
-#include "values.h"
 
 namespace profshim {
 namespace spec {

@@ -1,10 +1,8 @@
-#include "tables.h"
-
 #include <string>
 #include <vector>
 
+#include "parts.h"
 #include "spec/phase/phase_settings.h"
-#include "values.h"
 
 namespace profshim::spec {
 namespace {

@@ -1,6 +1,6 @@
-#include "values.h"
-
 #include <string>
+
+#include "parts.h"
 
 namespace profshim::spec {
 namespace {

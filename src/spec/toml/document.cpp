@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "library.h"
-#include "profshim/base/nearest.h"
-#include "spec/check/text_checks.h"
+#include "profshim/base/text/message_text.h"
+#include "spec/check/checks.h"
 #include "spec/retired_keys.h"
 #include "spec/spec_keys.h"
 #include "syntax.h"

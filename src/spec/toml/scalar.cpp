@@ -1,10 +1,9 @@
-#include "scalar.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "profshim/base/text/ascii.h"
 #include "spec/value.h"
+#include "syntax.h"
 
 namespace profshim::spec {
 namespace {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "scalar.h"
 #include "spec/value.h"
 
 namespace profshim::spec {

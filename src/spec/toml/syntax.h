@@ -14,4 +14,7 @@ std::optional<Problem> check_syntax(std::string_view text, const std::string& na
 
 Problem syntax_problem(const std::string& name, int line, int column, const std::string& message);
 
+/// Returns why `token` is not a boolean, number, date or time, or "".
+std::string check_scalar(std::string_view token);
+
 }  // namespace profshim::spec

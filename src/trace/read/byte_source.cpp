@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::trace_detail {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "chrome_phases.h"
 #include "profshim/trace/metadata.h"
 #include "profshim/trace/schema.h"
 

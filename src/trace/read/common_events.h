@@ -1,4 +1,3 @@
-// Gives visitors the events of Chrome's older notations as those that Kineto writes, and counts the others.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +5,24 @@
 #include "profshim/trace/reader.h"
 #include "slice_pairs.h"
 
+namespace profshim::trace_detail::chrome_phase {
+
+// Values of "ph" that Kineto does not write. Chrome's format has them.
+
+inline constexpr char kBegin = 'B';
+inline constexpr char kEnd = 'E';
+// The older letters of asynchronous events and of instants.
+inline constexpr char kOldAsyncBegin = 'S';
+inline constexpr char kOldAsyncStep = 'T';
+inline constexpr char kOldAsyncPast = 'p';
+inline constexpr char kOldAsyncEnd = 'F';
+inline constexpr char kMark = 'R';
+
+}  // namespace profshim::trace_detail::chrome_phase
+
 namespace profshim::trace_detail {
 
+/// Gives visitors the events of Chrome's older notations as those that Kineto writes, and counts the others.
 class CommonEvents {
  public:
   explicit CommonEvents(EventRepairs& repairs) : repairs_(repairs) {}

@@ -6,7 +6,7 @@
 
 #include "byte_source.h"
 #include "damaged_text.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/stream_parser.h"
 #include "trace_document.h"
 

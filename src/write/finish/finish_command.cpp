@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "quiet_child.h"
 
 namespace profshim::write {

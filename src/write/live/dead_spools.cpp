@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "profshim/base/clock.h"
+#include "profshim/base/files.h"
 #include "profshim/base/log.h"
-#include "profshim/base/safe_files.h"
 #include "profshim/write/recover.h"
 
 namespace profshim::write {

@@ -2,7 +2,7 @@
 
 #include "profshim/base/clock.h"
 #include "profshim/base/log.h"
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/run/once_per_job.h"
 #include "profshim/write/publish.h"
 

@@ -7,7 +7,7 @@
 
 #include "profshim/base/clock.h"
 #include "profshim/base/log.h"
-#include "profshim/run/ranks_of_host.h"
+#include "profshim/run/manifest.h"
 
 namespace profshim::write {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string_view>
 
-#include "profshim/base/safe_files.h"
+#include "profshim/base/files.h"
 
 namespace profshim::write {
 namespace {

@@ -13,7 +13,7 @@
 #include "disk_watch.h"
 #include "finish_runner.h"
 #include "live_writer.h"
-#include "profshim/base/threads/start_thread.h"
+#include "profshim/base/threads/signal_guard.h"
 
 namespace profshim::write {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "profshim/base/clock.h"
-#include "profshim/base/safe_files.h"
+#include "profshim/base/files.h"
 #include "profshim/write/finish_command.h"
 #include "profshim/write/retention.h"
 

@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "profshim/base/files.h"
-#include "profshim/base/size_text.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/run/run_folder.h"
 #include "profshim/trace/writer.h"
 #include "profshim/write/recover.h"

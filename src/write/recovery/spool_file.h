@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "profshim/base/files.h"
 #include "profshim/base/process_identity.h"
-#include "profshim/base/safe_files.h"
 #include "profshim/spool/view.h"
 
 namespace profshim::write {

@@ -19,7 +19,7 @@
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "profshim/base/atomic_file.h"
-#include "profshim/base/safe_files.h"
+#include "profshim/base/files.h"
 #include "profshim/run/manifest.h"
 #include "profshim/run/once_per_job.h"
 #include "profshim/run/run_folder.h"

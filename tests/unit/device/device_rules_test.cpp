@@ -7,7 +7,6 @@
 #include "profshim/device/api_name.h"
 #include "profshim/device/context_devices.h"
 #include "profshim/device/correlation.h"
-#include "profshim/device/launch_call.h"
 #include "profshim/device/possible_times.h"
 
 namespace profshim {

@@ -1,9 +1,8 @@
-#include "profshim/run/ranks_of_host.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profshim/run/manifest.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::run {

@@ -4,9 +4,9 @@
 #include <regex>
 #include <string>
 
-#include "profshim/base/size_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/spec.h"
-#include "spec/schema/values.h"
+#include "spec/schema/parts.h"
 
 namespace profshim {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "analysis/model/names/activity_names.h"
+#include "analysis/model/activity_names.h"
 #include "profshim/trace/schema.h"
 #include "read_event.h"
 #include "slice_args.h"

@@ -8,8 +8,7 @@
 #include "analysis/model/timeline.h"
 #include "event_kinds.h"
 #include "profshim/trace/reader.h"
-#include "track_table.h"
-#include "uncategorized.h"
+#include "read_event.h"
 
 namespace profshim::analysis_detail {
 

@@ -1,6 +1,6 @@
 #include "active_time.h"
 
-#include "analysis/model/names/activity_names.h"
+#include "analysis/model/activity_names.h"
 
 namespace profshim::analysis_detail {
 

@@ -1,5 +1,3 @@
-#include "html.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include "analysis/report/tables.h"
 #include "analysis/summary/view_tables.h"
 #include "escape.h"
+#include "parts.h"
 #include "profshim/base/text/number_text.h"
 
 namespace profshim::analysis_detail {

@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "escape.h"
-#include "html.h"
-#include "plots_json.h"
+#include "parts.h"
 #include "profshim/analysis/report.h"
 #include "profshim/base/version.h"
 

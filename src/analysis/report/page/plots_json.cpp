@@ -1,8 +1,7 @@
-#include "plots_json.h"
-
 #include <cmath>
 
 #include "escape.h"
+#include "parts.h"
 #include "profshim/base/text/number_text.h"
 #include "profshim/json/writer.h"
 

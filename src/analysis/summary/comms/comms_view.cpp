@@ -6,7 +6,7 @@
 #include "analysis/model/collective_family.h"
 #include "analysis/model/statistics.h"
 #include "analysis/summary/view_tables.h"
-#include "collect_calls.h"
+#include "calls.h"
 #include "match_calls.h"
 #include "profshim/trace/bus_factor.h"
 

@@ -16,8 +16,8 @@
 
 #include "analysis/model/timeline.h"
 #include "key_rows.h"
-#include "node_numbers.h"
 #include "profshim/analysis/summary.h"
+#include "row_names.h"
 
 namespace profshim::analysis_detail {
 

@@ -4,7 +4,7 @@
 
 #include "analysis/summary/cell_text.h"
 #include "profshim/analysis/summary.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/spec/table_orders.h"
 
 namespace profshim {

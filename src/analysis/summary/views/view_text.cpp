@@ -3,7 +3,7 @@
 #include "analysis/summary/cell_text.h"
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
-#include "profshim/base/printable.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
 
 namespace profshim {

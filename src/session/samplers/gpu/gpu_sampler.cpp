@@ -9,8 +9,8 @@
 #include <string>
 
 #include "profshim/base/clock.h"
-#include "profshim/base/text/error_text.h"
-#include "profshim/base/threads/start_thread.h"
+#include "profshim/base/text/message_text.h"
+#include "profshim/base/threads/signal_guard.h"
 
 namespace profshim::session {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim::session {
 namespace {

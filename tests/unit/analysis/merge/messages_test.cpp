@@ -2,7 +2,6 @@
 
 #include <fstream>
 
-#include "analysis/merge/message_calls.h"
 #include "analysis/merge/rank_trace.h"
 #include "unit/temporary_folder.h"
 

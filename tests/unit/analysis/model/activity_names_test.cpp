@@ -1,4 +1,4 @@
-#include "analysis/model/names/activity_names.h"
+#include "analysis/model/activity_names.h"
 
 #include <gtest/gtest.h>
 

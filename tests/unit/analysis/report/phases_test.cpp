@@ -1,7 +1,6 @@
-#include "analysis/report/phases.h"
-
 #include <gtest/gtest.h>
 
+#include "analysis/report/sections.h"
 #include "analysis/summary/phases_view.h"
 #include "unit/analysis/hand_made.h"
 

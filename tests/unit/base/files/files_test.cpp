@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "profshim/base/atomic_file.h"
-#include "profshim/base/safe_files.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {

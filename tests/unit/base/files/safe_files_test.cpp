@@ -1,5 +1,3 @@
-#include "profshim/base/safe_files.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,6 +5,7 @@
 #include <fstream>
 
 #include "profshim/base/atomic_file.h"
+#include "profshim/base/files.h"
 #include "profshim/base/log.h"
 #include "unit/temporary_folder.h"
 

@@ -13,9 +13,8 @@
 #include <limits>
 #include <random>
 
-#include "profshim/base/size_text.h"
 #include "profshim/base/text/ascii.h"
-#include "profshim/base/text/error_text.h"
+#include "profshim/base/text/message_text.h"
 #include "profshim/json/writer.h"
 #include "profshim/spec.h"
 #include "trace/read/numbers.h"

@@ -1,6 +1,6 @@
-#include "profshim/base/printable.h"
-
 #include <gtest/gtest.h>
+
+#include "profshim/base/text/message_text.h"
 
 namespace profshim {
 namespace {

@@ -1,11 +1,9 @@
-#include "profshim/base/size_text.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "profshim/base/nearest.h"
 #include "profshim/base/problem.h"
+#include "profshim/base/text/message_text.h"
 
 namespace profshim {
 namespace {

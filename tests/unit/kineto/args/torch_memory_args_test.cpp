@@ -1,6 +1,6 @@
-#include "kineto/args/torch_memory_args.h"
-
 #include <gtest/gtest.h>
+
+#include "kineto/args/torch_args.h"
 
 namespace profshim::kineto {
 namespace {

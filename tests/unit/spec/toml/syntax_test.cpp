@@ -6,7 +6,6 @@
 #include <string>
 
 #include "spec/toml/document.h"
-#include "spec/toml/scalar.h"
 
 namespace profshim::spec {
 namespace {
