@@ -23,16 +23,8 @@ struct RowOf;
 #undef HOOK
 #undef MPI_ROW
 
-constexpr const Row* find_row(HookId hook) {
-  switch (static_cast<std::uint16_t>(hook)) {  // HookId itself has no enumerators for rows
-#define HOOK(name, ...)                         \
-  case static_cast<std::uint16_t>(hooks::name): \
-    return &RowOf<hooks::name>::kRow;
-#include "profshim/hooks/mpi.def"
-#undef HOOK
-    default:
-      return nullptr;
-  }
-}
+#define ROWS "profshim/hooks/mpi.def"
+#include "inject/core/find_row.def"
+#undef ROWS
 
 }  // namespace profshim::mpi

@@ -23,16 +23,8 @@ struct RowOf;
 #include "profshim/hooks/nccl.def"
 #undef HOOK
 
-constexpr const Row* find_row(HookId hook) {
-  switch (static_cast<std::uint16_t>(hook)) {  // HookId itself has no enumerators for rows
-#define HOOK(name, ...)                         \
-  case static_cast<std::uint16_t>(hooks::name): \
-    return &RowOf<hooks::name>::kRow;
-#include "profshim/hooks/nccl.def"
-#undef HOOK
-    default:
-      return nullptr;
-  }
-}
+#define ROWS "profshim/hooks/nccl.def"
+#include "inject/core/find_row.def"
+#undef ROWS
 
 }  // namespace profshim::nccl

@@ -22,6 +22,14 @@
 #endif
 #endif
 
+// Overloads of all functions of the table: their names exist also where the header is older.
+namespace fallback {
+struct Missing {};
+#define HOOK(name, ...) Missing name(Missing);
+#include "profshim/hooks/nccl.def"
+#undef HOOK
+}  // namespace fallback
+
 namespace profshim::nccl {
 namespace {
 
@@ -87,66 +95,24 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
   }
 }
 
-#if NCCL_VERSION_CODE >= 21800
-#define SINCE_21800(X) X
-#else
-#define SINCE_21800(X)
-#endif
-#if NCCL_VERSION_CODE >= 21900
-#define SINCE_21900(X) X
-#else
-#define SINCE_21900(X)
-#endif
-#if NCCL_VERSION_CODE >= 22200
-#define SINCE_22200(X) X
-#else
-#define SINCE_22200(X)
-#endif
-#if NCCL_VERSION_CODE >= 22300
-#define SINCE_22300(X) X
-#else
-#define SINCE_22300(X)
-#endif
-#if NCCL_VERSION_CODE >= 22700
-#define SINCE_22700(X) X
-#else
-#define SINCE_22700(X)
-#endif
-#if NCCL_VERSION_CODE >= 22803
-#define SINCE_22800(X) X
-#else
-#define SINCE_22800(X)
-#endif
-#if NCCL_VERSION_CODE >= 22809
-#define SINCE_22809(X) X
-#else
-#define SINCE_22809(X)
-#endif
-#if NCCL_VERSION_CODE >= 22902
-#define SINCE_22900(X) X
-#else
-#define SINCE_22900(X)
-#endif
-#if NCCL_VERSION_CODE >= 23003
-#define SINCE_23000(X) X
-#else
-#define SINCE_23000(X)
-#endif
-#if NCCL_VERSION_CODE >= 23101
-#define SINCE_23100(X) X
-#else
-#define SINCE_23100(X)
-#endif
-#if NCCL_VERSION_CODE >= 23203
-#define SINCE_23200(X) X
-#else
-#define SINCE_23200(X)
-#endif
-#define SINCE_21400(X) X
+// `&name` has the type of the second argument only if the header has the function, see fallback. The class makes that
+// depend on a template parameter.
+template <class, HookId hook>
+struct Signature {
+  template <class... Theirs>
+  static std::bool_constant<same_signature<hook>(static_cast<ncclResult_t (*)(Theirs...)>(nullptr))> equal(
+      ncclResult_t (*)(Theirs...));
+};
+
+using namespace fallback;
 
 TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
-#define HOOK(name, since, ...) \
-  SINCE_##since(EXPECT_TRUE((same_signature<hooks::name>(static_cast<decltype(&::name)>(nullptr)))) << #name;)
+#define HOOK(name, since, ...)                                                                                      \
+  []<class Any>(Any) {                                                                                              \
+    constexpr bool exists = requires { Signature<Any, hooks::name>::equal(&name); };                                \
+    EXPECT_EQ(exists, NCCL_VERSION_CODE >= since) << #name << ": the second column of hooks/nccl.def is " << since; \
+    if constexpr (exists) EXPECT_TRUE((decltype(Signature<Any, hooks::name>::equal(&name))::value)) << #name;       \
+  }(0);
 #include "profshim/hooks/nccl.def"
 #undef HOOK
   EXPECT_EQ(sizeof(UniqueId), sizeof(ncclUniqueId));
