@@ -27,7 +27,7 @@ NVTX_FLAGS   := $(addprefix -isystem ,$(filter-out /usr/include,$(NVTX_INCLUDE))
 
 # -Wno-ambiguous-reversed-operator is for clang: RapidJSON 1.1 compares iterators ambiguously for C++20.
 WARNINGS := -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-ambiguous-reversed-operator
-COMMON   := -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -ftls-model=initial-exec -pthread \
+COMMON   := -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -ftls-model=initial-exec -fno-math-errno -pthread \
             $(WARNINGS) -Iinclude -Isrc -I. -MMD -MP
 ifeq ($(VARIANT),asan)
 # RapidJSON adds offsets to null pointers (internal/stack.h).

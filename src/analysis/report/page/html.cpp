@@ -125,13 +125,6 @@ std::string table_html(const ViewTable& table) {
   return "<h3>" + escaped(table.title) + "</h3>\n" + numbers_html(table);
 }
 
-/// Of 0 to 1. Not std::sqrt(): jobs would load libm.
-double square_root(double value) {
-  double root = 1;
-  for (int i = 0; i < 20; ++i) root = (root + value / root) / 2;
-  return root;
-}
-
 double most_of(const ReportHeatMap& map) {
   double most = 0;
   for (const auto& row : map.values) {
@@ -169,7 +162,7 @@ std::string heat_map_html(const ReportHeatMap& map) {
         out += "<td class=\"none\"></td>";
         continue;
       }
-      out += "<td style=\"--heat:" + fixed_text(most > 0 ? square_root(value / most) : 0, 2) + "\">";
+      out += "<td style=\"--heat:" + fixed_text(most > 0 ? std::sqrt(value / most) : 0, 2) + "\">";
       if (map.shows_numbers) out += short_text(value / unit.divisor);
       out += "</td>";
     }
