@@ -130,7 +130,6 @@ struct NcclArgs {
   std::uint64_t bytes;      // of this rank's send buffer (receives and scatters: receive buffer)
 };
 inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
-
 /// From NCCL's profiler plugin interface.
 struct NcclTaskArgs {
   Ticks call;              // Event::begin of the NCCL call that enqueued the operation; 0 = unknown
@@ -158,12 +157,13 @@ struct ApiArgs {
   std::uint8_t reserved[14];
 };
 
-/// Event::name: mangled kernel name.
+/// Arguments of device activity: kKernel, kMemcpy, kMemcpyPeer, kMemset, kGraphRun. Event::name: mangled kernel name.
+/// The members up to `stream` mean the same in GpuArgs, SyncArgs and CudaMemoryArgs, so they may be read from any of
+/// them ([class.mem.general]: common initial sequence).
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
-  std::uint16_t device;       // or kUnknownDevice: CUPTI reports synchronizations with a context only
-  std::uint16_t kind;         // copies: CopyKinds (profshim/device/activity_kinds.h);
-                              // memset: CUpti_ActivityMemoryKind
+  std::uint16_t device;
+  std::uint16_t kind;  // copies: CopyKinds (profshim/device/activity_kinds.h); memset: CUpti_ActivityMemoryKind
   std::uint32_t context;
   std::uint32_t stream;
   std::uint64_t bytes;
@@ -172,6 +172,36 @@ struct GpuArgs {
   std::uint32_t external;  // of the launch: NcclArgs::operation; 0 = none
 };
 inline constexpr std::uint16_t kUnknownDevice = 0xffff;
+/// Arguments of kCudaSync.
+struct SyncArgs {
+  std::uint32_t correlation;
+  std::uint16_t device;  // or kUnknownDevice: CUPTI reports a context only
+  std::uint16_t kind;    // CUpti_ActivitySynchronizationType
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint64_t event;          // number of the CUDA event; kUnknownNumber = none
+  std::uint64_t record;         // correlation id of the cudaEventRecord that is awaited, or kUnknownNumber
+  std::uint32_t record_stream;  // its stream; 0 = unknown
+  std::uint32_t reserved;
+};
+inline constexpr std::uint64_t kUnknownNumber = ~std::uint64_t{0};
+/// Arguments of kCudaMemory.
+struct CudaMemoryArgs {
+  std::uint32_t correlation;
+  std::uint16_t device;
+  std::uint16_t kind;  // CUpti_ActivityMemoryOperationType
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint64_t bytes;
+  std::uint64_t address;
+  std::uint32_t memory_kind;  // CUpti_ActivityMemoryKind
+  std::uint32_t reserved;
+};
+/// Arguments of kCudaOverhead.
+struct CudaOverheadArgs {
+  std::uint16_t kind;  // CUpti_ActivityOverheadKind >> 16
+  std::uint16_t reserved[19];
+};
 /// Arguments of the kContinuation of a kKernel.
 struct KernelArgs {
   std::uint32_t grid[3];
@@ -190,7 +220,9 @@ struct PeerArgs {
   std::uint32_t from_device, to_device, from_context, to_context;
   std::uint64_t reserved[3];
 };
-static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
+static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(SyncArgs) == 40 &&
+              sizeof(CudaMemoryArgs) == 40 && sizeof(CudaOverheadArgs) == 40 && sizeof(KernelArgs) == 40 &&
+              sizeof(PeerArgs) == 40);
 
 /// Hooks of hooks/cuda.def record these arguments while CUPTI is not available.
 struct CudaCallArgs {
@@ -352,11 +384,17 @@ struct alignas(64) Event {
     CudaCallArgs cuda_call;
     ApiArgs api;
     GpuArgs gpu;
+    SyncArgs sync;
+    CudaMemoryArgs cuda_memory;
+    CudaOverheadArgs cuda_overhead;
     KernelArgs kernel;
     PeerArgs peer;
     std::uint64_t raw[5] = {};
   };
 };
 static_assert(sizeof(Event) == 64);
+
+/// True if the call was open when the window or the process ended.
+inline bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
 
 }  // namespace profshim

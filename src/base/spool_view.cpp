@@ -109,6 +109,18 @@ View::~View() {
   if (mapped_) munmap(const_cast<char*>(data_), size_);
 }
 
+Rank View::rank() const {
+  const SpoolHeader& h = *header_;
+  return {h.rank,
+          h.world_size,
+          h.local_rank,
+          h.local_world_size,
+          h.node_rank,
+          std::string(string(h.host)),
+          std::string(string(h.rank_source)),
+          {}};
+}
+
 std::string_view View::string(StringId id, std::size_t longest) const {
   const std::uint64_t at = std::uint64_t{id} * 16;
   if (id == 0 || at + sizeof(StringHeader) > header_->arena_bytes) return {};

@@ -257,10 +257,9 @@ class SpoolImage {
     device.copy(1310, 1400, 41, 4096);
     device.other(HookId::kMemset, 1400, 1410, {.correlation = 41, .kind = 3, .context = 1, .stream = 7, .bytes = 64});
     device.other(HookId::kGraphRun, 1410, 1500, {.correlation = 77, .context = 1, .stream = 13, .graph = 4});
-    device.other(HookId::kCudaSync, 1500, 1510,
-                 {.correlation = 41, .kind = 2, .context = 1, .stream = 7, .bytes = 3, .graph_node = 41});
-    device.other(HookId::kCudaOverhead, 1510, 1520, {.kind = 5});
-    device.other(HookId::kCudaMemory, 1520, 1520, {.correlation = 41, .kind = 1, .bytes = 64, .external = 3});
+    device.sync(1500, 1510, {.correlation = 41, .kind = 2, .context = 1, .stream = 7, .event = 3, .record = 41});
+    device.overhead(1510, 1520, 5);
+    device.memory(1520, {.correlation = 41, .kind = 1, .bytes = 64, .memory_kind = 3});
     Event call = event(1910, 1920, HookId::kCudaApi);
     call.api = {.correlation = 43, .tid = 4242, .external = 6};
     device.commit(call);

@@ -6,7 +6,7 @@
 
 namespace profshim {
 
-/// CUpti_ActivitySynchronizationType: GpuArgs::kind of kCudaSync.
+/// CUpti_ActivitySynchronizationType: SyncArgs::kind.
 enum : std::uint16_t { kEventSync = 1, kStreamWaitEvent = 2, kStreamSync = 3, kContextSync = 4 };
 
 /// GpuArgs::kind of kMemcpy and kMemcpyPeer: three numbers of four bits each.

@@ -11,8 +11,9 @@
 #include "profshim/spool/losses.h"
 
 namespace profshim::spool {
+class View;
 struct SpoolHeader;
-}
+}  // namespace profshim::spool
 
 namespace profshim::run {
 
@@ -35,6 +36,7 @@ struct ManifestWindow {
   bool is_earlier = false;                     // of an earlier process of this rank; not in the file
   int attempt = 0;                             // of torchrun, which starts all ranks again (--max-restarts)
 };
+bool has_failed(const ManifestWindow& window);
 /// Returns the names of the files of a written window: its trace first.
 std::vector<std::string> files_of(const ManifestWindow& window);
 /// Windows that the schedule asked for. asked = the sum of the others.
@@ -48,6 +50,8 @@ struct WindowCounts {
   std::array<std::uint64_t, kLostWindowReasons> lost{};  // by LostWindow
   std::uint64_t incomplete = 0;                          // of `written`
 
+  /// Counts a window that the writer is done with.
+  void add(const ManifestWindow& window);
   /// Sets `asked`, `waiting` and `lost`.
   void update(const spool::SpoolHeader& header);
   std::uint64_t all_lost() const;
@@ -68,6 +72,8 @@ struct Manifest {
   std::vector<std::string> problems;
   std::string path;
 };
+/// Returns the manifest of a spool before its first window, without the rank's role, the run's id and the spec's hash.
+Manifest first_manifest(const spool::View& view);
 /// True if the rank, or `profshim recover` for it, has written its last file.
 bool has_last_file(const Manifest& manifest);
 /// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 is used instead of the path.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profshim/base/rank.h"
 #include "profshim/spool/format.h"
 
 namespace profshim::spool {
@@ -35,6 +36,8 @@ class View {
   ~View();
 
   const SpoolHeader& header() const { return *header_; }
+  /// The rank that has written the spool, without its role.
+  Rank rank() const;
   /// Returns "" if the id is out of range, or if the text is longer than `longest` and so damaged.
   std::string_view string(StringId id, std::size_t longest = kMaxName) const;
   const Thread& thread(std::uint32_t i) const;

@@ -105,8 +105,7 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   std::set<std::string> named;
   for (const Manifest& m : manifests) {
     for (const ManifestWindow& w : m.windows) {
-      if (w.status.starts_with("failed"))
-        flags.push_back({m.rank.rank, "window " + std::to_string(w.window) + " " + w.status});
+      if (run::has_failed(w)) flags.push_back({m.rank.rank, "window " + std::to_string(w.window) + " " + w.status});
       if (w.file.empty()) continue;
       const fs::path path = (fs::path(folder) / w.file).lexically_normal();
       named.insert(path.string());

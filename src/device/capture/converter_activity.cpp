@@ -130,17 +130,17 @@ void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
   event.hook = HookId::kCudaSync;
   if (!convert_times(r.start, r.end, event)) return;
   if (r.type == kStreamSync) launches_.streams().on_finished(key(r.context, r.stream), r.correlation);
-  event.gpu = {};
-  event.gpu.correlation = r.correlation;
-  event.gpu.device = context_devices_.device_of(r.context);
-  event.gpu.kind = small(r.type);
-  event.gpu.context = r.context;
-  event.gpu.stream = r.stream;
-  event.gpu.bytes = r.event == kDoesNotApply ? ~std::uint64_t{0} : r.event;
-  event.gpu.graph_node = ~std::uint64_t{0};
+  event.sync = {};
+  event.sync.correlation = r.correlation;
+  event.sync.device = context_devices_.device_of(r.context);
+  event.sync.kind = small(r.type);
+  event.sync.context = r.context;
+  event.sync.stream = r.stream;
+  event.sync.event = r.event == kDoesNotApply ? kUnknownNumber : r.event;
+  event.sync.record = kUnknownNumber;
   if (const EventRecord* const made = record_before(r); made != nullptr) {
-    event.gpu.graph_node = made->correlation;
-    event.gpu.external = made->stream;
+    event.sync.record = made->correlation;
+    event.sync.record_stream = made->stream;
   }
   output_.put(event, nullptr);
 }
@@ -149,8 +149,8 @@ void Converter::on_overhead(const cupti::OverheadRecord& r) {
   Event event;
   event.hook = HookId::kCudaOverhead;
   if (!convert_times(r.start, r.end, event)) return;
-  event.gpu = {};
-  event.gpu.kind = static_cast<std::uint16_t>(r.overhead >> 16);
+  event.cuda_overhead = {};
+  event.cuda_overhead.kind = static_cast<std::uint16_t>(r.overhead >> 16);
   output_.put(event, nullptr);
 }
 
@@ -158,15 +158,15 @@ void Converter::on_memory(const cupti::MemoryRecord& r) {
   Event event;
   event.hook = HookId::kCudaMemory;
   if (!convert_times(r.timestamp, r.timestamp, event)) return;
-  event.gpu = {};
-  event.gpu.correlation = r.correlation;
-  event.gpu.device = small(r.device);
-  event.gpu.kind = small(r.operation);
-  event.gpu.context = r.context;
-  event.gpu.stream = r.stream;
-  event.gpu.bytes = r.bytes;
-  event.gpu.graph_node = r.address;
-  event.gpu.external = r.memory_kind;
+  event.cuda_memory = {};
+  event.cuda_memory.correlation = r.correlation;
+  event.cuda_memory.device = small(r.device);
+  event.cuda_memory.kind = small(r.operation);
+  event.cuda_memory.context = r.context;
+  event.cuda_memory.stream = r.stream;
+  event.cuda_memory.bytes = r.bytes;
+  event.cuda_memory.address = r.address;
+  event.cuda_memory.memory_kind = r.memory_kind;
   output_.put(event, nullptr);
 }
 

@@ -6,11 +6,7 @@
 #include "profshim/device/correlation.h"
 
 namespace profshim::kineto {
-namespace {
-
-bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
-
-}  // namespace
+namespace {}  // namespace
 
 void DeviceActivity::gather_calls(const WindowSpan& span) {
   begin_ = span.begin;
@@ -65,7 +61,7 @@ bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32
 
 void DeviceActivity::take(const Event& e, const WindowSpan& span, std::uint32_t& hint) {
   const bool is_sync = e.hook == HookId::kCudaSync;
-  const StreamKey key{e.gpu.device, is_sync ? sync_stream(e.gpu) : std::int64_t{e.gpu.stream}};
+  const StreamKey key{e.gpu.device, is_sync ? sync_stream(e.sync) : std::int64_t{e.gpu.stream}};
   if (e.hook == HookId::kCudaOverhead || e.hook == HookId::kCudaMemory) {
     if (e.begin < span.begin || e.begin >= span.end) return;
     if (e.hook == HookId::kCudaMemory) {
@@ -76,7 +72,7 @@ void DeviceActivity::take(const Event& e, const WindowSpan& span, std::uint32_t&
     return;
   }
   if (!belongs(e, span, hint)) return;
-  if (is_sync && e.gpu.device == kUnknownDevice) {
+  if (is_sync && e.sync.device == kUnknownDevice) {
     unplaced_syncs_.push_back(&e);
   } else if (is_sync) {
     streams_[key].syncs.push_back(&e);
@@ -93,22 +89,22 @@ void DeviceActivity::take(const Event& e, const WindowSpan& span, std::uint32_t&
 
 void DeviceActivity::place_syncs() {
   for (const Event* const sync : unplaced_syncs_) {
-    const std::uint16_t device = context_devices_.device_of(sync->gpu.context);
+    const std::uint16_t device = context_devices_.device_of(sync->sync.context);
     if (device == kUnknownDevice)
       ++counts_.placeless;
     else
-      streams_[{device, sync_stream(sync->gpu)}].syncs.push_back(sync);
+      streams_[{device, sync_stream(sync->sync)}].syncs.push_back(sync);
   }
 }
 
 // As in Kineto, a Stream Wait Event is shown only if its stream has activity.
 void DeviceActivity::choose_syncs(Stream& stream) {
   if (stream.activity.empty()) {
-    std::erase_if(stream.syncs, [](const Event* sync) { return sync->gpu.kind == kStreamWaitEvent; });
+    std::erase_if(stream.syncs, [](const Event* sync) { return sync->sync.kind == kStreamWaitEvent; });
   }
   std::uint32_t hint = 0;
   for (const Event* const sync : stream.syncs) {
-    const std::uint32_t at = launches_.find(sync->gpu.correlation, hint);
+    const std::uint32_t at = launches_.find(sync->sync.correlation, hint);
     if (at != LaunchIndex::kNotFound && has_arrow(*sync)) launches_.mark_sync(at);
   }
 }

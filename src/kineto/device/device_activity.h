@@ -94,11 +94,11 @@ class DeviceActivity {
   Ticks last_end_ = 0;
 };
 
-constexpr std::int64_t sync_stream(const GpuArgs& gpu) {
-  const bool of_all = gpu.kind == kEventSync || gpu.kind == kContextSync || gpu.stream == ~std::uint32_t{0};
-  return of_all ? -1 : std::int64_t{gpu.stream};
+constexpr std::int64_t sync_stream(const SyncArgs& sync) {
+  const bool of_all = sync.kind == kEventSync || sync.kind == kContextSync || sync.stream == ~std::uint32_t{0};
+  return of_all ? -1 : std::int64_t{sync.stream};
 }
 
-constexpr bool has_arrow(const Event& sync) { return sync.gpu.kind != kEventSync; }
+constexpr bool has_arrow(const Event& event) { return event.sync.kind != kEventSync; }
 
 }  // namespace profshim::kineto

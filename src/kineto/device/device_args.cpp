@@ -174,34 +174,34 @@ std::span<const Arg> DeviceArgs::of_activity(const Event& activity, const Event*
   return args_.all();
 }
 
-std::span<const Arg> DeviceArgs::of_sync(const Event& sync, std::uint16_t device) {
+std::span<const Arg> DeviceArgs::of_sync(const Event& event, std::uint16_t device) {
   args_.clear();
-  const GpuArgs& gpu = sync.gpu;
-  add(arg::kSyncKind, sync_kind_name(gpu.kind));
-  if (gpu.kind == kEventSync || gpu.kind == kStreamWaitEvent) {
-    add(arg::kWaitOnStream, gpu.external == 0 ? std::int64_t{-1} : std::int64_t{gpu.external});
-    add(arg::kWaitOnRecord, signed_or_unknown(gpu.graph_node));
-    add(arg::kWaitOnEvent, signed_or_unknown(gpu.bytes));
+  const SyncArgs& sync = event.sync;
+  add(arg::kSyncKind, sync_kind_name(sync.kind));
+  if (sync.kind == kEventSync || sync.kind == kStreamWaitEvent) {
+    add(arg::kWaitOnStream, sync.record_stream == 0 ? std::int64_t{-1} : std::int64_t{sync.record_stream});
+    add(arg::kWaitOnRecord, signed_or_unknown(sync.record));
+    add(arg::kWaitOnEvent, signed_or_unknown(sync.event));
   }
-  add(arg::kStream, sync_stream(gpu));
-  add(arg::kCorrelation, std::uint64_t{gpu.correlation});
+  add(arg::kStream, sync_stream(sync));
+  add(arg::kCorrelation, std::uint64_t{sync.correlation});
   add(arg::kDevice, std::uint64_t{device});
-  add(arg::kContext, std::uint64_t{gpu.context});
+  add(arg::kContext, std::uint64_t{sync.context});
   return args_.all();
 }
 
-std::span<const Arg> DeviceArgs::of_memory(const Event& memory) {
+std::span<const Arg> DeviceArgs::of_memory(const Event& event) {
   // Values of CUpti_ActivityMemoryKind (pageable and pinned are host memory) and CUpti_ActivityMemoryOperationType.
   constexpr std::uint32_t kPageable = 1, kPinned = 2;
   constexpr std::uint16_t kRelease = 2;
   args_.clear();
-  const GpuArgs& gpu = memory.gpu;
-  const bool host = gpu.external == kPageable || gpu.external == kPinned;
-  const auto bytes = static_cast<std::int64_t>(gpu.bytes & (~std::uint64_t{0} >> 1));
+  const CudaMemoryArgs& memory = event.cuda_memory;
+  const bool host = memory.memory_kind == kPageable || memory.memory_kind == kPinned;
+  const auto bytes = static_cast<std::int64_t>(memory.bytes & (~std::uint64_t{0} >> 1));
   add(arg::kDeviceType, std::int64_t{host ? 0 : 1});
-  add(arg::kDeviceId, host ? std::int64_t{-1} : std::int64_t{gpu.device});
-  add(arg::kAddress, gpu.graph_node);
-  add(arg::kMemoryBytes, gpu.kind == kRelease ? -bytes : bytes);
+  add(arg::kDeviceId, host ? std::int64_t{-1} : std::int64_t{memory.device});
+  add(arg::kAddress, memory.address);
+  add(arg::kMemoryBytes, memory.kind == kRelease ? -bytes : bytes);
   return args_.all();
 }
 

@@ -31,8 +31,8 @@ class DeviceArgs {
   /// `second`: the second half (kContinuation) of `activity`, or null.
   std::span<const Arg> of_activity(const Event& activity, const Event* second, const ActivityContext& context);
   /// `device`: the device of the sync's context.
-  std::span<const Arg> of_sync(const Event& sync, std::uint16_t device);
-  std::span<const Arg> of_memory(const Event& memory);
+  std::span<const Arg> of_sync(const Event& event, std::uint16_t device);
+  std::span<const Arg> of_memory(const Event& event);
 
   const std::vector<std::string>& properties() const { return properties_; }
 

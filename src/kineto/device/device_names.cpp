@@ -99,9 +99,9 @@ std::string_view DeviceNames::name_of(const Event& e) {
     case HookId::kGraphRun:
       return "CUDA graph";
     case HookId::kCudaSync:
-      return sync_kind_name(e.gpu.kind);
+      return sync_kind_name(e.sync.kind);
     case HookId::kCudaOverhead:
-      return overhead_kind_name(e.gpu.kind);
+      return overhead_kind_name(e.cuda_overhead.kind);
     default:
       return schema::name::kMemory;
   }

@@ -3,14 +3,22 @@
 #include <algorithm>
 #include <set>
 
-#include "kineto/metadata_event.h"
+#include "kineto/track_names.h"
 #include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
+namespace {
+
+std::string sync_track_name(std::int64_t stream) {
+  return stream < 0 ? std::string(schema::track::kDeviceSync)
+                    : schema::numbered(schema::track::kStreamStart, stream) += schema::track::kSyncEnd;
+}
+
+}  // namespace
 
 void write_arrow_start(TraceWriter& out, const TraceEvent& call, std::uint32_t correlation) {
   TraceEvent flow;
-  flow.phase = 's';
+  flow.phase = schema::phase::kFlowStart;
   flow.category = Category::kAc2g;
   flow.name = schema::category::kAc2g;
   flow.pid = call.pid;
@@ -21,7 +29,7 @@ void write_arrow_start(TraceWriter& out, const TraceEvent& call, std::uint32_t c
 }
 
 void write_arrow_end(TraceWriter& out, TraceEvent activity, std::uint32_t correlation) {
-  activity.phase = 'f';
+  activity.phase = schema::phase::kFlowEnd;
   activity.category = Category::kAc2g;
   activity.name = schema::category::kAc2g;
   activity.id = correlation;
@@ -104,22 +112,14 @@ void DeviceTracks::begin_arrow(TraceWriter& out, const Event& call, const TraceE
 void DeviceTracks::name_device(TraceWriter& out, std::uint16_t device) {
   const TrackId process{device, 0};
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
-  const std::string label = "GPU " + std::to_string(device);
-  write_metadata(out, schema::metadata::kProcessName, process, at_ns, schema::arg::kName,
-                 window_.view.string(window_.view.header().program));
-  write_metadata(out, schema::metadata::kProcessLabels, process, at_ns, schema::arg::kLabels, std::string_view{label});
-  write_metadata(out, schema::metadata::kProcessSortIndex, process, at_ns, schema::arg::kSortIndex,
-                 kGpuSortIndex + device);
+  name_process(out, process, at_ns, window_.view.string(window_.view.header().program),
+               schema::numbered(schema::track::kGpuStart, device), kGpuSortIndex + device);
 }
 
 void DeviceTracks::name_track(TraceWriter& out, const Track& track, int overflow) {
   const TrackId id{track.pid, track.tid + overflow * kOverflowTidStep};
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
-  std::string name = track.name;
-  if (overflow > 0) name += " overlapping " + std::to_string(overflow);
-  write_metadata(out, schema::metadata::kThreadName, id, at_ns, schema::arg::kName, std::string_view{name});
-  write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex,
-                 track.sort_index + overflow);
+  kineto::name_track(out, id, at_ns, track.name, overflow, track.sort_index + overflow);
 }
 
 void DeviceTracks::write(TraceWriter& out, const std::function<void()>& written) {
@@ -139,7 +139,7 @@ void DeviceTracks::write(TraceWriter& out, const std::function<void()>& written)
 }
 
 DeviceTracks::Track DeviceTracks::track_of(DeviceActivity::StreamKey key) {
-  Track track{key.device, key.stream, "stream " + std::to_string(key.stream), key.stream};
+  Track track{key.device, key.stream, schema::numbered(schema::track::kStreamStart, key.stream), key.stream};
   if (key.context != 0) {
     const auto number = static_cast<std::int64_t>(separate_contexts_.size()) + 1;
     track.tid += kContextStep * separate_contexts_.emplace(key.context, number).first->second;
@@ -230,8 +230,7 @@ void DeviceTracks::write_in_track(TraceWriter& out, TraceEvent& e, const Event& 
 }
 
 void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream) {
-  Track track{key.device, kSyncTid + key.stream,
-              key.stream >= 0 ? "stream " + std::to_string(key.stream) + " (sync)" : "device (sync)", key.stream};
+  Track track{key.device, kSyncTid + key.stream, sync_track_name(key.stream), key.stream};
   std::uint32_t hint = 0;
   for (const Event* const sync : stream.syncs) {
     TraceEvent e;
@@ -241,7 +240,7 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, 
     const Event* const call = window_.device.call_of(*sync, hint);
     if (call != nullptr) e.more_args = phases_of(*call);
     write_in_track(out, e, *sync, track);
-    if (has_arrow(*sync) && call != nullptr) write_arrow_end(out, e, sync->gpu.correlation);
+    if (has_arrow(*sync) && call != nullptr) write_arrow_end(out, e, sync->sync.correlation);
   }
 }
 
@@ -264,7 +263,7 @@ void DeviceTracks::write_memory_of(TraceWriter& out, const Event& call) {
 void DeviceTracks::write_memory(TraceWriter& out, std::size_t index) {
   auto& [memory, call, is_written] = memory_[index];
   TraceEvent e;
-  e.phase = 'i';
+  e.phase = schema::phase::kInstant;
   e.category = Category::kCpuInstantEvent;
   e.name = names_.name_of(*memory);
   e.pid = window_.view.header().pid;

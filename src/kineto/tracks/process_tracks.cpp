@@ -7,8 +7,8 @@
 
 #include "kineto/args/arg_list.h"
 #include "kineto/args/event_args.h"
-#include "kineto/metadata_event.h"
 #include "kineto/overflow_tracks.h"
+#include "kineto/track_names.h"
 #include "profshim/elf.h"
 #include "profshim/trace/schema.h"
 
@@ -114,13 +114,10 @@ void PhaseTracks::write_phase(TraceWriter& out, std::size_t phase) const {
 }
 
 void PhaseTracks::name_track(TraceWriter& out, std::size_t phase, int overflow) const {
-  std::string name = "phase " + std::string(window_.definitions.phases()[phase].name);
-  if (overflow > 0) name += " overlapping " + std::to_string(overflow);
+  std::string name = std::string(schema::track::kPhaseStart) += window_.definitions.phases()[phase].name;
   const TrackId id{window_.view.header().pid, tid_of(phase, overflow)};
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
-  write_metadata(out, schema::metadata::kThreadName, id, at_ns, schema::arg::kName, std::string_view{name});
-  write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex,
-                 kSortIndex + static_cast<std::int64_t>(phase));
+  kineto::name_track(out, id, at_ns, std::move(name), overflow, kSortIndex + static_cast<std::int64_t>(phase));
 }
 
 void PhaseTracks::write_occurrence(TraceWriter& out, const PhaseOccurrence& one, TraceEvent& e) const {

@@ -5,8 +5,8 @@
 
 #include "kineto/args/event_args.h"
 #include "kineto/args/torch_args.h"
-#include "kineto/metadata_event.h"
 #include "kineto/slice_order.h"
+#include "kineto/track_names.h"
 #include "profshim/trace/schema.h"
 
 namespace profshim::kineto {
@@ -69,18 +69,16 @@ void ThreadTracks::write_thread(TraceWriter& out, std::int64_t key, const Thread
 
 void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow) {
   const std::int64_t tid = shown_tid(track.key);
-  std::string name = "thread " + std::to_string(tid);
-  if (track.key >= kRawThreads) name += " (CUPTI's number, tid not known)";
+  std::string name = schema::numbered(schema::track::kThreadStart, tid);
+  if (track.key >= kRawThreads) name += schema::track::kRawThreadEnd;
   if (const std::string_view given = window_.definitions.thread_name(track.key); !given.empty()) {
     name += " (" + std::string(given) + ")";
   } else if (!track.thread.name.empty()) {
     name += " (" + track.thread.name + ")";
   }
-  if (overflow > 0) name += " overlapping " + std::to_string(overflow);
   const TrackId id{window_.view.header().pid, shown_tid(track.key, overflow)};
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
-  write_metadata(out, schema::metadata::kThreadName, id, at_ns, schema::arg::kName, std::string_view{name});
-  write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex, tid + overflow);
+  kineto::name_track(out, id, at_ns, std::move(name), overflow, tid + overflow);
 }
 
 std::int64_t ThreadTracks::place(TraceWriter& out, Track& track, std::int64_t begin_ns, std::int64_t end_ns) {
@@ -141,7 +139,7 @@ void ThreadTracks::write_event(TraceWriter& out, const Event& event, Track& trac
     return write_async(out, e, event, track.key, end_ns);
   }
   if (event.hook == HookId::kNvtxMark) {
-    e.phase = 'i';
+    e.phase = schema::phase::kInstant;
     e.category = Category::kCpuInstantEvent;
     e.tid = shown_tid(track.key);
   } else {
@@ -173,10 +171,10 @@ void ThreadTracks::write_torch_op(TraceWriter& out, TraceEvent& e, const Event& 
   e.args = e.more_args = {};
   e.category = Category::kFwdBwd;
   e.name = schema::category::kFwdBwd;
-  for (const char phase : {'s', 'f'}) {
+  for (const char phase : {schema::phase::kFlowStart, schema::phase::kFlowEnd}) {
     e.phase = phase;
     const TorchLinks& links = window_.torch_links;
-    for (const auto& flow : phase == 's' ? links.starting_at(event) : links.ending_at(event)) {
+    for (const auto& flow : phase == schema::phase::kFlowStart ? links.starting_at(event) : links.ending_at(event)) {
       e.id = flow.number;
       out.write(e);
     }
@@ -187,7 +185,7 @@ void ThreadTracks::write_memory(TraceWriter& out, const Event& event, std::int64
   if (event.begin >= window_.memory_until) return;
   MemoryArgList args;
   TraceEvent e;
-  e.phase = 'i';
+  e.phase = schema::phase::kInstant;
   e.category = Category::kCpuInstantEvent;
   e.name = memory_name(event);
   e.pid = window_.view.header().pid;
@@ -227,14 +225,14 @@ bool ThreadTracks::write_annotated(TraceWriter& out, TraceEvent& e, const Event&
 void ThreadTracks::write_async(TraceWriter& out, TraceEvent& e, const Event& event, std::int64_t key,
                                std::int64_t end_ns) {
   const bool range = (event.flags & kStartEnd) != 0;
-  e.phase = 'b';
+  e.phase = schema::phase::kAsyncBegin;
   const std::int64_t began_on = !range ? 0 : start_tid(event);
   e.tid = began_on != 0 ? began_on : shown_tid(key);
   e.id = range ? ++range_ids_ : event.mpi.request;
   // Requests and ranges are numbered separately. Bit 32 keeps their ids apart.
   if (range) e.id |= std::uint64_t{1} << 32;
   out.write(e);
-  e.phase = 'e';
+  e.phase = schema::phase::kAsyncEnd;
   e.tid = shown_tid(key);
   e.begin_ns = end_ns;
   e.args = e.more_args = {};

@@ -252,13 +252,7 @@ TraceHeader trace_metadata(const WindowEvents& window, const WindowTraceOptions&
                            const std::vector<std::string>& devices, const LeftOut* left_out) {
   const spool::SpoolHeader& h = window.view.header();
   TraceHeader out;
-  out.rank.rank = h.rank;
-  out.rank.world_size = h.world_size;
-  out.rank.local_rank = h.local_rank;
-  out.rank.local_world_size = h.local_world_size;
-  out.rank.node_rank = h.node_rank;
-  out.rank.host = window.view.string(h.host);
-  out.rank.source = window.view.string(h.rank_source);
+  out.rank = window.view.rank();
   out.base_time_ns = h.base_time_ns;
   out.trace_name = options.trace_name;
   add_groups(window, out);

@@ -2,9 +2,9 @@
 
 #include "device_tracks.h"
 #include "kineto/left_out.h"
-#include "kineto/metadata_event.h"
 #include "kineto/stacks/call_stacks.h"
 #include "kineto/stacks/folded_stacks.h"
+#include "kineto/track_names.h"
 #include "kineto/window/window_events.h"
 #include "process_tracks.h"
 #include "profshim/trace/schema.h"
@@ -23,16 +23,13 @@ class NoSink : public ByteSink {
   bool close() override { return true; }
 };
 
-void name_process(TraceWriter& out, const WindowEvents& window) {
+void name_host_process(TraceWriter& out, const WindowEvents& window) {
   const spool::SpoolHeader& h = window.view.header();
-  const std::string process = std::string(window.view.string(h.program));
-  const std::string label = "rank " + std::to_string(h.rank) + " on " + std::string(window.view.string(h.host));
+  const std::string label =
+      schema::numbered(schema::track::kRankStart, h.rank) + " on " + std::string(window.view.string(h.host));
   const TrackId id{h.pid, h.pid};
   const std::int64_t at_ns = window.clock.unix_ns(window.begin);
-  write_metadata(out, schema::metadata::kProcessName, id, at_ns, schema::arg::kName, std::string_view{process});
-  write_metadata(out, schema::metadata::kProcessLabels, id, at_ns, schema::arg::kLabels, std::string_view{label});
-  write_metadata(out, schema::metadata::kProcessSortIndex, id, at_ns, schema::arg::kSortIndex,
-                 std::int64_t{h.rank >= 0 ? h.rank : h.pid});
+  name_process(out, id, at_ns, window.view.string(h.program), label, std::int64_t{h.rank >= 0 ? h.rank : h.pid});
 }
 
 void write_window_begin(TraceWriter& out, const WindowEvents& window) {
@@ -140,7 +137,7 @@ bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, TraceObs
   DeviceTracks device_tracks(window);
   TraceWriter out(sink, trace_metadata(window, options, device_tracks.device_properties(), left_out), left_out,
                   observer);
-  name_process(out, window);
+  name_host_process(out, window);
   write_window_begin(out, window);
   std::uint64_t written = 0;
   const auto count_written = [&] {

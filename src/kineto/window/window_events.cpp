@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kSecondNs = 1e9;
 
-bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
-
 }  // namespace
 
 WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const WindowTraceOptions& options)

@@ -11,6 +11,7 @@
 #include "profshim/json/document.h"
 #include "profshim/json/writer.h"
 #include "profshim/run/run_folder.h"
+#include "profshim/spool/view.h"
 
 namespace profshim::run {
 namespace {
@@ -116,6 +117,8 @@ ManifestWindow read_window(const Node& window) {
 
 }  // namespace
 
+bool has_failed(const ManifestWindow& window) { return window.status.starts_with("failed"); }
+
 std::vector<std::string> files_of(const ManifestWindow& window) {
   std::vector<std::string> files;
   if (!window.file.empty() && window.status == "written") files.push_back(window.file);
@@ -148,6 +151,16 @@ std::string manifest_text(const Manifest& m) {
   json.close_list().key("problems").open_list();
   for (const std::string& problem : m.problems) json.bytes(problem);
   return json.close_list().close_object().text() + "\n";
+}
+
+Manifest first_manifest(const spool::View& view) {
+  const spool::SpoolHeader& h = view.header();
+  Manifest manifest;
+  manifest.rank = view.rank();
+  manifest.pid = h.pid;
+  manifest.run_name = view.string(h.run_name);
+  manifest.step_source = view.string(h.step_source);
+  return manifest;
 }
 
 bool has_last_file(const Manifest& m) { return m.state == "finished" || m.state.starts_with("recovered"); }

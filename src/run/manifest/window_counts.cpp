@@ -25,6 +25,17 @@ std::string clause(std::uint64_t number, const std::string& words) {
 
 }  // namespace
 
+void WindowCounts::add(const ManifestWindow& window) {
+  if (window.status == "written") {
+    ++written;
+    if (!window.complete) ++incomplete;
+  } else if (window.status == "empty") {
+    ++empty;
+  } else {
+    ++failed;
+  }
+}
+
 void WindowCounts::update(const spool::SpoolHeader& h) {
   for (std::size_t i = 0; i < kLostWindowReasons; ++i) lost[i] = h.windows_lost[i].load(std::memory_order_relaxed);
   const std::uint64_t opened = h.windows.load(std::memory_order_acquire);

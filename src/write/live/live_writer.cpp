@@ -100,7 +100,7 @@ void LiveWriter::publish(spool::Window& w) {
     result.status = std::string("failed: ") + e.what();
   }
   // A failed window keeps its events for `profshim recover`.
-  if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
+  if (!run::has_failed(result)) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
   note(result);
 }
 
@@ -116,8 +116,7 @@ std::optional<EventCosts> LiveWriter::event_costs() const {
 }
 
 void LiveWriter::note(const run::ManifestWindow& result) {
-  const bool has_failed = result.status.starts_with("failed");
-  if (has_failed && windows_.failed() == 0) log_failed(result);
+  if (run::has_failed(result) && windows_.failed() == 0) log_failed(result);
   if (result.status == "written") {
     log::line(LogLevel::kInfo, "window %lld: %s (%llu events)", static_cast<long long>(result.window),
               result.file.c_str(), static_cast<unsigned long long>(result.events));

@@ -13,14 +13,11 @@ namespace profshim::write {
 using run::ManifestWindow;
 
 WrittenWindows::WrittenWindows(const WritePlan& plan, const spool::View& view) : plan_(plan), view_(view) {
-  const spool::SpoolHeader& h = view.header();
+  manifest_ = run::first_manifest(view);
   manifest_.rank = plan.rank;
-  manifest_.pid = h.pid;
-  manifest_.run_name = plan.run_name;
   manifest_.run_id = plan.run_id;
   manifest_.role = plan.spec.process.role;
   manifest_.spec_hash = plan.spec.hash();
-  manifest_.step_source = view.string(h.step_source);
   manifest_.spool = plan.spool_path;
   run::Manifest earlier;
   const Descriptor folder = open_folder(plan.folder);
@@ -62,17 +59,9 @@ void WrittenWindows::finish_removal(const std::vector<run::ManifestWindow>& gone
 }
 
 void WrittenWindows::count(const run::ManifestWindow& window) {
-  run::WindowCounts& counts = manifest_.counts;
-  if (window.status == "written") {
-    ++counts.written;
-    ++ended_.written;
-    if (!window.complete) ++counts.incomplete;
-  } else if (window.status == "empty") {
-    ++counts.empty;
-  } else {
-    ++counts.failed;
-    ++ended_.failed;
-  }
+  manifest_.counts.add(window);
+  if (window.status == "written") ++ended_.written;
+  if (run::has_failed(window)) ++ended_.failed;
   ended_.closed_early += window.truncated ? 1 : 0;
   ended_.incomplete += window.complete ? 0 : 1;
   ended_.dropped += window.dropped;

@@ -78,15 +78,10 @@ void Recovery::load_manifest() {
   // A requeued job uses the same folder: the manifest may be a later process's.
   of_later_process_ = found && (manifest_.pid != h.pid || manifest_.rank.host != view_.string(h.host));
   if (!found) {
-    manifest_ = {};
+    manifest_ = run::first_manifest(view_);
     manifest_.run_id = head_.run_id;
-    manifest_.rank.world_size = h.world_size;
-    manifest_.rank.host = view_.string(h.host);
-    manifest_.pid = h.pid;
-    manifest_.run_name = view_.string(h.run_name);
     manifest_.role = spec_.process.role;
     manifest_.spec_hash = head_.spec_hash;
-    manifest_.step_source = view_.string(h.step_source);
   }
   manifest_.rank.rank = h.rank;
   manifest_.rank.local_rank = h.local_rank;
@@ -100,7 +95,7 @@ void Recovery::count_windows() {
   run::WindowCounts& counts = manifest_.counts;
   counts.failed = counts.incomplete = 0;
   for (const run::ManifestWindow& window : manifest_.windows) {
-    counts.failed += window.status.starts_with("failed") ? 1 : 0;
+    counts.failed += run::has_failed(window) ? 1 : 0;
     counts.incomplete += window.status == "written" && !window.complete ? 1 : 0;
   }
   const std::uint64_t opened = view_.header().windows.load(std::memory_order_acquire);
@@ -161,7 +156,7 @@ void Recovery::publish(std::uint64_t number) {
       spec_.finish.after_each_window && result.status == "written" && runs_finish_command(spec_, manifest_.rank);
   if (!of_later_process_) {
     std::erase_if(manifest_.windows, [&](const auto& w) {
-      return w.window == result.window && w.attempt == result.attempt && w.status.starts_with("failed");
+      return w.window == result.window && w.attempt == result.attempt && run::has_failed(w);
     });
   }
   manifest_.windows.push_back(result);

@@ -50,11 +50,7 @@ NameValues values_of(const Spec& spec, const spool::View& view, const kineto::Wi
                      const spool::Window& w) {
   const spool::SpoolHeader& h = view.header();
   NameValues v;
-  v.rank.rank = h.rank;
-  v.rank.world_size = h.world_size;
-  v.rank.local_rank = h.local_rank;
-  v.rank.local_world_size = h.local_world_size;
-  v.rank.node_rank = h.node_rank;
+  v.rank = view.rank();
   v.run_name = view.string(h.run_name);
   v.host = view.string(h.host);
   v.job_id = view.string(h.job_key);

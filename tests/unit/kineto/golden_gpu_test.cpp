@@ -112,16 +112,21 @@ class GoldenGpu : public test::SpoolFixture {
     device_->commit(copy);
     device_->call(t + 6 * kUs, t + 7 * kUs, "cudaEventRecord_v3020", record, kOtherThread);
     device_->call(t + 8 * kUs, t + 9 * kUs, "cudaStreamWaitEvent_v3020", wait, kOtherThread);
-    device_->other(
-        HookId::kCudaSync, t + 8 * kUs, t + 9 * kUs,
-        {.correlation = wait, .kind = 2, .context = 1, .stream = 7, .bytes = 3, .graph_node = record, .external = 20});
+    device_->sync(
+        t + 8 * kUs, t + 9 * kUs,
+        {.correlation = wait, .kind = 2, .context = 1, .stream = 7, .event = 3, .record = record, .record_stream = 20});
     device_->call(t + 10 * kUs, t + 40 * kUs, "cudaDeviceSynchronize_v3020", sync, kOtherThread);
-    device_->other(HookId::kCudaSync, t + 11 * kUs, t + 39 * kUs,
-                   {.correlation = sync, .kind = 4, .context = 1, .stream = ~0u, .bytes = ~0ull, .graph_node = ~0ull});
+    device_->sync(t + 11 * kUs, t + 39 * kUs,
+                  {.correlation = sync,
+                   .kind = 4,
+                   .context = 1,
+                   .stream = ~0u,
+                   .event = kUnknownNumber,
+                   .record = kUnknownNumber});
     device_->call(t + 41 * kUs, t + 42 * kUs, "cudaMalloc_v3020", malloc, kOtherThread);
-    device_->other(HookId::kCudaMemory, t + 41 * kUs, t + 41 * kUs,
-                   {.correlation = malloc, .kind = 1, .bytes = 4096, .graph_node = 0x7f0000, .external = 3});
-    device_->other(HookId::kCudaOverhead, t + 43 * kUs, t + 44 * kUs, {.kind = 1});
+    device_->memory(t + 41 * kUs,
+                    {.correlation = malloc, .kind = 1, .bytes = 4096, .address = 0x7f0000, .memory_kind = 3});
+    device_->overhead(t + 43 * kUs, t + 44 * kUs, 1);
     device_->kernel(t + 50 * kUs, t + 51 * kUs, "launched by nobody", 900);
   }
 

@@ -1,6 +1,8 @@
 // Names of events and of counters.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace profshim::schema {
@@ -12,6 +14,23 @@ inline constexpr std::string_view kProcessSortIndex = "process_sort_index";
 inline constexpr std::string_view kThreadName = "thread_name";
 inline constexpr std::string_view kThreadSortIndex = "thread_sort_index";
 }  // namespace metadata
+
+/// Names of processes and tracks; a number or a name follows.
+namespace track {
+inline constexpr std::string_view kRankStart = "rank ";
+inline constexpr std::string_view kGpuStart = "GPU ";
+inline constexpr std::string_view kThreadStart = "thread ";
+inline constexpr std::string_view kStreamStart = "stream ";
+inline constexpr std::string_view kPhaseStart = "phase ";
+inline constexpr std::string_view kOverflow = " overlapping ";  // of the track before it
+inline constexpr std::string_view kSyncEnd = " (sync)";
+inline constexpr std::string_view kDeviceSync = "device (sync)";
+inline constexpr std::string_view kRawThreadEnd = " (CUPTI's number, tid not known)";
+}  // namespace track
+/// Returns "stream 7" for kStreamStart and 7.
+inline std::string numbered(std::string_view start, std::int64_t number) {
+  return std::string(start) += std::to_string(number);
+}
 
 namespace name {
 inline constexpr std::string_view kModuleStart = "nn.Module: ";

@@ -87,7 +87,7 @@ TEST_P(CaptureTest, AWaitIsForTheLastEventRecordBeforeIt) {
   flush();
 
   std::vector<std::uint64_t> records;
-  for (const Event& event : out_.of(HookId::kCudaSync)) records.push_back(event.gpu.graph_node);
+  for (const Event& event : out_.of(HookId::kCudaSync)) records.push_back(event.sync.record);
   EXPECT_EQ(records, (std::vector<std::uint64_t>{~0ull, 5, 7, 7}));
 }
 
@@ -104,8 +104,8 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordFromBeforeTheIdsWrapped) {
   flush();
 
   ASSERT_EQ(out_.of(HookId::kCudaSync).size(), 2u);
-  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.graph_node, 0xfffffffeu);
-  EXPECT_EQ(out_.of(HookId::kCudaSync)[1].gpu.graph_node, 2u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].sync.record, 0xfffffffeu);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[1].sync.record, 2u);
 }
 
 TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
@@ -120,8 +120,8 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
   flush();
 
   ASSERT_EQ(out_.of(HookId::kCudaSync).size(), 1u);
-  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.graph_node, 7u);
-  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.external, 14u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].sync.record, 7u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].sync.record_stream, 14u);
 }
 
 TEST_P(CaptureTest, ASynchronizationIsOnTheDeviceOfItsContext) {
@@ -131,7 +131,7 @@ TEST_P(CaptureTest, ASynchronizationIsOnTheDeviceOfItsContext) {
   flush();
 
   ASSERT_EQ(out_.of(HookId::kCudaSync).size(), 1u);
-  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.device, 1);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].sync.device, 1);
 }
 
 TEST_P(CaptureTest, WaitsAreRecordedOnlyIfTheSpecAsksForThem) {

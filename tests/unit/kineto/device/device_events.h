@@ -58,6 +58,24 @@ class DeviceEvents {
     commit(e);
   }
 
+  void sync(Ticks begin, Ticks end, const SyncArgs& args) {
+    Event e = event(HookId::kCudaSync, begin, end);
+    e.sync = args;
+    commit(e);
+  }
+
+  void memory(Ticks at, const CudaMemoryArgs& args) {
+    Event e = event(HookId::kCudaMemory, at, at);
+    e.cuda_memory = args;
+    commit(e);
+  }
+
+  void overhead(Ticks begin, Ticks end, std::uint16_t kind) {
+    Event e = event(HookId::kCudaOverhead, begin, end);
+    e.cuda_overhead = {.kind = kind};
+    commit(e);
+  }
+
   void commit(const Event& e) { recorder::commit(*thread_, e); }
   static Event event(HookId hook, Ticks begin, Ticks end) {
     Event e;

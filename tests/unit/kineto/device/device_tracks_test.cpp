@@ -80,24 +80,25 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   for (std::uint32_t i = 0; i < 4; ++i)
     device_->call(2000 + i * 100, 2090 + i * 100, "cudaStreamSynchronize", 50 + i, kTid);
   device_->call(2410, 2420, "cudaEventRecord", 45, kTid);
-  const GpuArgs any{.correlation = 50, .kind = 3, .context = 1, .stream = 7, .bytes = ~0ull, .graph_node = ~0ull};
-  device_->other(HookId::kCudaSync, 2010, 2080, any);
-  GpuArgs wait = any;
+  const SyncArgs any{
+      .correlation = 50, .kind = 3, .context = 1, .stream = 7, .event = kUnknownNumber, .record = kUnknownNumber};
+  device_->sync(2010, 2080, any);
+  SyncArgs wait = any;
   wait.correlation = 51;
   wait.kind = 2;
-  wait.bytes = 9;
-  wait.graph_node = 45;
-  wait.external = 13;
-  device_->other(HookId::kCudaSync, 2110, 2110, wait);
+  wait.event = 9;
+  wait.record = 45;
+  wait.record_stream = 13;
+  device_->sync(2110, 2110, wait);
   wait.stream = 99;  // has no device activity
-  device_->other(HookId::kCudaSync, 2111, 2111, wait);
-  GpuArgs all_streams = any;
+  device_->sync(2111, 2111, wait);
+  SyncArgs all_streams = any;
   all_streams.correlation = 52;
   all_streams.kind = 4;
   all_streams.stream = ~0u;
-  device_->other(HookId::kCudaSync, 2210, 2280, all_streams);
+  device_->sync(2210, 2280, all_streams);
   all_streams.kind = 1;
-  device_->other(HookId::kCudaSync, 2250, 2290, all_streams);  // another thread waits too
+  device_->sync(2250, 2290, all_streams);  // another thread waits too
   close();
 
   const auto all = rows();
@@ -124,8 +125,7 @@ TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   const auto sync = [this](std::uint32_t correlation, std::uint16_t kind, std::uint32_t stream) {
     const Ticks begin = 1000 + correlation * 20;
     device_->call(begin, begin + 10, "cudaStreamSynchronize", correlation, kTid);
-    device_->other(HookId::kCudaSync, begin + 1, begin + 9,
-                   {.correlation = correlation, .kind = kind, .context = 1, .stream = stream});
+    device_->sync(begin + 1, begin + 9, {.correlation = correlation, .kind = kind, .context = 1, .stream = stream});
   };
   sync(50, 1, ~0u);  // cudaEventSynchronize
   sync(51, 2, 7);    // cudaStreamWaitEvent
@@ -152,13 +152,13 @@ TEST_F(DeviceTest, ASynchronizationIsOnTheDeviceOfItsContext) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->call(2000, 2090, "cudaStreamSynchronize", 50, kTid);
   device_->call(2100, 2190, "cudaStreamSynchronize", 51, kTid);
-  const GpuArgs sync{.correlation = 50, .device = kUnknownDevice, .kind = 3, .context = 2, .stream = 7};
-  device_->other(HookId::kCudaSync, 2010, 2080, sync);
+  const SyncArgs sync{.correlation = 50, .device = kUnknownDevice, .kind = 3, .context = 2, .stream = 7};
+  device_->sync(2010, 2080, sync);
   device_->other(HookId::kMemset, 1200, 1900, {.correlation = 41, .device = 3, .context = 2, .stream = 7});
-  GpuArgs nobody_knows = sync;
+  SyncArgs nobody_knows = sync;
   nobody_knows.correlation = 51;
   nobody_knows.context = 9;
-  device_->other(HookId::kCudaSync, 2110, 2180, nobody_knows);
+  device_->sync(2110, 2180, nobody_knows);
   close();
 
   const auto syncs = of(rows(), "cuda_sync");
@@ -171,11 +171,10 @@ TEST_F(DeviceTest, ASynchronizationIsOnTheDeviceOfItsContext) {
 
 TEST_F(DeviceTest, OverheadsAndMemoryAreInTheJobsProcess) {
   device_->call(1100, 1150, "cudaMalloc", 41, kTid);
-  device_->other(HookId::kCudaOverhead, 1200, 1300, {.kind = 5});
-  device_->other(HookId::kCudaOverhead, 9100, 9200, {.kind = 1});
-  device_->other(HookId::kCudaMemory, 1120, 1120,
-                 {.correlation = 41, .kind = 1, .bytes = 4096, .graph_node = 0x7f0000, .external = 3});
-  device_->other(HookId::kCudaMemory, 1130, 1130, {.kind = 2, .bytes = 4096, .graph_node = 0x7f0000, .external = 2});
+  device_->overhead(1200, 1300, 5);
+  device_->overhead(9100, 9200, 1);
+  device_->memory(1120, {.correlation = 41, .kind = 1, .bytes = 4096, .address = 0x7f0000, .memory_kind = 3});
+  device_->memory(1130, {.kind = 2, .bytes = 4096, .address = 0x7f0000, .memory_kind = 2});
   close();
 
   const auto all = rows();
