@@ -67,7 +67,8 @@ TEST_P(ASignal, HasTheEffectThatItHasWithoutTheLibraryAndATraceIsWritten) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     const Job job{
-        .command = {app(mpi, "signalled"), std::to_string(GetParam().number), GetParam().how, std::to_string(kCalls)}};
+        .command = {app(mpi, "signalled"), std::to_string(GetParam().number), GetParam().how, std::to_string(kCalls)},
+        .environment = {kNoDaemon}};
 
     const Both both = run_in(scratch, job);
 

@@ -66,7 +66,10 @@ TEST_P(ATimer, EndsTheJobAsWithoutTheLibraryAndATraceIsWritten) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
 
-    const Both both = run_both(limited(scratch, mpi, {GetParam().what, std::to_string(kCalls), GetParam().action}));
+    Job job = limited(scratch, mpi, {GetParam().what, std::to_string(kCalls), GetParam().action});
+    job.environment.push_back(kNoDaemon);
+
+    const Both both = run_both(job);
 
     if (both.without.ending() == "exit 77") GTEST_SKIP() << "SCHED_FIFO is not permitted here";
     SCOPED_TRACE(to_string(mpi));

@@ -43,6 +43,7 @@ TEST_P(RawFork, ChildRecordsNothingAndTheParentKeepsAllItsCalls) {
   const ScratchFolder scratch;
   Job job{.command = {built("tests/apps_ending/" + to_string(way.mpi) + "/raw_fork"), way.fork, way.end}};
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  job.environment.push_back(kNoDaemon);
 
   const Outcome outcome = run(job);
 

@@ -90,7 +90,7 @@ std::vector<Row> rows() {
 
 // hwloc repeats a refused sched_getaffinity() forever. Otherwise the job needs some hundredths of a second.
 void limit_cpu_time() {
-  const rlimit limit = {2, 2};
+  const rlimit limit = {1, 1};
   setrlimit(RLIMIT_CPU, &limit);
 }
 
@@ -101,7 +101,7 @@ Job job_of(const Row& row, const ScratchFolder& scratch) {
   const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
   // Without this variable, Open MPI starts a daemon, which may hang under the filter and outlive the job.
-  job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
+  job.environment.push_back(kNoDaemon);
   // With these variables, Open MPI needs no mkdir().
   job.environment.emplace_back("TMPDIR", scratch.path());
   job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");

@@ -27,7 +27,11 @@ double seconds_since(SteadyClock::time_point start) {
 }
 
 std::vector<std::string> environment_of(const Job& job) {
-  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> variables = {
+      // Open MPI chooses "ob1" in any case, but first it loads PSM2, which waits for 250 ms while it measures a clock.
+      {"OMPI_MCA_pml", "ob1"},
+      // Ranks that wait leave the cores to those that do not.
+      {"OMPI_MCA_mpi_yield_when_idle", "1"}};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const auto equals = text.find('=');

@@ -7,7 +7,7 @@
 
 namespace profshim::e2e {
 
-/// A job gets the tests' environment, minus PROFSHIM* variables, plus `environment`.
+/// A job gets the tests' environment, minus PROFSHIM* variables, plus two of Open MPI, plus `environment`.
 struct Job {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;

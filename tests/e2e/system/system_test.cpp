@@ -65,7 +65,7 @@ Job busy_job(const ScratchFolder& scratch, Mpi mpi, const std::vector<std::strin
   Job job{.command = {built("tests/apps_system/" + to_string(mpi) + "/busy_process")}};
   job.command.insert(job.command.end(), parts.begin(), parts.end());
   job.folder = scratch.path();
-  job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
+  job.environment.push_back(kNoDaemon);
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("s.toml", record_all_spec(scratch / "traces") + kAll));
   return job;
 }
