@@ -1,7 +1,9 @@
 """Runs portions side by side."""
 import os
 import secrets
+import shutil
 import subprocess
+import tempfile
 import threading
 import time
 import zlib
@@ -18,7 +20,7 @@ class Settings:
         self.limit = variables.get("PROFSHIM_TEST_SECONDS", "1200")  # for each process
         self.cores = len(os.sched_getaffinity(0))
         # Many tests wait, so more processes than cores run, as long as their CPU use fits.
-        self.jobs = int(variables.get("PROFSHIM_TEST_JOBS", 2 * self.cores))
+        self.jobs = int(variables.get("PROFSHIM_TEST_JOBS", 3 * self.cores))
         self.seed = variables.get("PROFSHIM_TEST_SEED")
         if self.seed == "random":
             self.seed = str(secrets.randbelow(99999) + 1)
@@ -94,12 +96,17 @@ class Pool:
                    f"--gtest_filter={portion.filter}", f"--gtest_output=xml:{report}.xml"]
         if self.settings.seed:
             command += ["--gtest_shuffle", f"--gtest_random_seed={self.settings.seed}"]
+        # Killed jobs leave folders, through all of which each mpirun of Open MPI goes.
+        temporary = tempfile.mkdtemp(prefix="profshim-tests-")
+        os.chmod(temporary, 0o1777)  # some jobs are another user's
+        environment = {**portion.of.environment, "TMPDIR": temporary}
         started = time.monotonic()
         with open(report + ".log", "wb") as log:
-            process = subprocess.Popen(command, env=portion.of.environment, stdin=subprocess.DEVNULL, stdout=log,
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=subprocess.STDOUT)
             self.running[portion] = process
             _, status, used = os.wait4(process.pid, 0)
+        shutil.rmtree(temporary, ignore_errors=True)
         process.returncode = os.waitstatus_to_exitcode(status)
         return Result(portion, process.returncode, time.monotonic() - started, used.ru_utime + used.ru_stime,
                       report + ".log", report + ".xml")
