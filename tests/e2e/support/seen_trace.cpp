@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 
 #include "profshim/trace/reader.h"
 #include "scratch_folder.h"
@@ -43,15 +44,37 @@ SeenEvent seen(const ReadEvent& event) {
   e.ts_ns = event.ts_ns;
   e.duration_ns = event.duration_ns;
   e.id = event.id;
-  for (const auto& arg : event.args) e.args[std::string(arg.key)] = text_of(arg);
+  e.args.reserve(event.args.size());
+  for (const auto& arg : event.args) e.args.set(arg.key, text_of(arg));
   return e;
 }
+
+bool is_before(const SeenArgs::value_type& arg, std::string_view key) { return arg.first < key; }
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 }  // namespace
+
+SeenArgs::const_iterator SeenArgs::find(std::string_view key) const {
+  const auto at = std::lower_bound(all_.begin(), all_.end(), key, is_before);
+  return at != all_.end() && at->first == key ? at : all_.end();
+}
+
+const std::string& SeenArgs::at(std::string_view key) const {
+  const auto found = find(key);
+  if (found == end()) throw std::out_of_range("no argument " + std::string(key));
+  return found->second;
+}
+
+void SeenArgs::set(std::string_view key, std::string value) {
+  const auto at = std::lower_bound(all_.begin(), all_.end(), key, is_before);
+  if (at != all_.end() && at->first == key)
+    at->second = std::move(value);
+  else
+    all_.emplace(at, std::string(key), std::move(value));
+}
 
 SeenTrace read_seen(const std::string& path) {
   SeenTrace trace;

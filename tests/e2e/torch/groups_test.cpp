@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -8,7 +9,7 @@
 namespace profshim::e2e {
 namespace {
 
-using Args = std::map<std::string, std::string>;
+using Args = SeenArgs;
 
 /// The outcome without the library, for both tests.
 const Outcome& without_us() {
@@ -36,6 +37,8 @@ std::vector<Args> comms(const SeenTrace& trace, const std::string& op) {
   }
   return found;
 }
+
+RUNS_IN_ONE_PROCESS(TorchGroups);
 
 TEST(TorchGroups, CollectivesDescribeTheirData) {
   NEEDS_TORCH(1);
