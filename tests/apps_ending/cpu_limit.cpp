@@ -37,9 +37,10 @@ int main(int argc, char** argv) {
   const auto used = static_cast<rlim_t>(used_seconds()) + 1;
   const rlimit limit{used + std::strtoul(argv[1], nullptr, 10),
                      hard == "none" ? RLIM_INFINITY : used + std::strtoul(argv[2], nullptr, 10)};
-  setrlimit(RLIMIT_CPU, &limit);
+  // Before the limit, which may be near.
   std::puts("called");
   std::fflush(stdout);
+  setrlimit(RLIMIT_CPU, &limit);
   for (int i = 1; i < std::atoi(argv[3]); ++i) {
     pthread_t thread;
     pthread_create(&thread, nullptr, compute, nullptr);
