@@ -10,8 +10,8 @@ if [ "${1:-}" = --all ]; then export TORCH_TESTS=all; shift; fi
 [ "${1:-}" = --environment ] || exec scripts/run_tests.sh "${@/#/torch:}"
 
 of_processes='-TorchImport.EndsInTheWay*:*/TorchRanksApart.*:*/TorchLaunchers.*:*/TorchScripts.*/*Workers'
-of_processes+=':*/TorchScripts.*/Accumulation:TorchPrograms.PairThat*:TorchPrograms.RanksThatLearn*'
-of_processes+=':TorchPrograms.RanksKnown*:TorchPrograms.MpiIsWaited*:TorchPrograms.ChildOfA*:TorchPrograms.SingleProcess*'
+of_processes+=':*/TorchScripts.*/Accumulation:TorchPrograms.PairThat*'
+of_processes+=':TorchSpawnedRanks.*:TorchPrograms.MpiIsWaited*:TorchPrograms.ChildOfA*:TorchPrograms.SingleProcess*'
 of_processes+=':TorchPrograms.Interrupted*:TorchImport.EndsTheSame*:TorchLaunchersWithCuda.*:TorchRlJobs.*:TorchReaders.*'
 of_processes+=':TorchMerge.RanksOfOneHost*:TorchMerge.AlignsClocksWithoutSteps:*/TorchMemory.*/workers'
 # profshim itself writes the numbers, and `make test-locale` runs this test, too.

@@ -67,7 +67,7 @@ TEST(WrittenSummaryOfTorch, OfRpcEqualsThatOfItsTraces) {
   NEEDS_RPC();
   const ScratchFolder scratch;
   const Outcome outcome =
-      run(torch_job(scratch, Launch::kByHand, "rpc/rpc_calls.py", "steps.source=none summary.table=auto"));
+      run(torch_job(scratch, Launch::kTwoRanks, "rpc/rpc_calls.py", "steps.source=none summary.table=auto"));
   ASSERT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_EQ(expect_written_summaries(scratch / "traces"), 2);
 }

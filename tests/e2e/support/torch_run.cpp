@@ -79,7 +79,7 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   std::string line = "exec " + torch_python() + " " + script;
   if (launch != Launch::kAlone) {
     const int ranks = launch == Launch::kFourRanks ? 4 : 2;
-    line = launch == Launch::kTwoRanks && torch_major() > 1 && torchrun_works() ? with_torchrun(script)
+    line = launch == Launch::kTorchrun && torch_major() > 1 && torchrun_works() ? with_torchrun(script)
                                                                                 : by_hand(ranks, script);
   }
   Job job = shell(kOwnPort + line);
@@ -92,6 +92,11 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
                      {"TORCHINDUCTOR_CACHE_DIR", scratch / "inductor"},
                      {"PROFSHIM_RANKS", "all"},
                      {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};
+  return job;
+}
+
+Job without_compiler(Job job) {
+  job.environment.emplace_back("PYTHONPATH", torch_app("without_compiler"));
   return job;
 }
 

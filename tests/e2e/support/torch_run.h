@@ -31,14 +31,18 @@ bool torch_has_rpc();
 
 enum class Launch {
   kAlone,
-  kTwoRanks,  // torchrun if it works, otherwise as kByHand
-  kByHand,    // two processes with torchrun's variables
-  kFourRanks  // four processes with torchrun's variables
+  kTwoRanks,   // two processes with torchrun's variables
+  kFourRanks,  // four
+  kTorchrun    // two ranks of torchrun if it works, otherwise as kTwoRanks. It imports PyTorch for itself: seconds
 };
 
 /// `command` is a script of tests/apps_torch with arguments. `keys` is added to PROFSHIM_SET. Traces go to
 /// scratch / "traces".
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
+
+/// Before its first step, PyTorch 2 imports its compiler, which takes half of the time of a short job. Returns `job`
+/// without that, for tests that look at something else.
+Job without_compiler(Job job);
 
 /// One rank that runs the lines of `script`, without single quotes. Traces go where `spec` says, from the scratch
 /// folder.

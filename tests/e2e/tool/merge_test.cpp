@@ -182,7 +182,7 @@ TEST(Merge, TracesOfOneHostKeepTheirTimes) {
 TEST(Merge, RpcRequestsHaveArrows) {
   NEEDS_RPC();
   const ScratchFolder scratch;
-  ASSERT_EQ(run(torch_job(scratch, Launch::kByHand, "rpc/rpc_calls.py", "steps.source=none")).ending(), "exit 0");
+  ASSERT_EQ(run(torch_job(scratch, Launch::kTwoRanks, "rpc/rpc_calls.py", "steps.source=none")).ending(), "exit 0");
 
   const SeenTrace all = merged(scratch / "all.pt.trace.json", {scratch / "traces"});
 

@@ -16,7 +16,7 @@ TEST(TorchSteps, ComeFromAnotherRangeIfTheOptimizerMakesNoSteps) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(torch_job(scratch, Launch::kTwoRanks, "train_ddp.py --by-hand"));
+  const Outcome outcome = run(without_compiler(torch_job(scratch, Launch::kTwoRanks, "train_ddp.py --by-hand")));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_NE(outcome.err.find("steps from torch \"Optimizer.zero_grad#SGD.zero_grad\", 20 seen, confidence high"),
@@ -29,7 +29,7 @@ TEST(TorchSteps, AreIterationsOfSeveralOptimizers) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "two_optimizers.py"));
+  const Outcome outcome = run(without_compiler(torch_job(scratch, Launch::kAlone, "two_optimizers.py")));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_NE(outcome.err.find("steps from torch \"Optimizer.step#SGD.step\", 40 seen, confidence "), std::string::npos)

@@ -16,7 +16,7 @@ namespace profshim::e2e {
 namespace {
 
 std::vector<std::string> record(const ScratchFolder& scratch, Launch launch, const std::string& keys = "") {
-  const Outcome outcome = run(torch_job(scratch, launch, "profiler/train_profiled.py", keys));
+  const Outcome outcome = run(without_compiler(torch_job(scratch, launch, "profiler/train_profiled.py", keys)));
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   return traces_below(scratch / "traces");
 }
@@ -30,7 +30,7 @@ std::vector<std::string> traces_of_four_ranks() {
 }
 
 std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
-  Job job = torch_job(scratch, Launch::kFourRanks, "profiler/train_profiled.py " + scratch.path());
+  Job job = without_compiler(torch_job(scratch, Launch::kFourRanks, "profiler/train_profiled.py " + scratch.path()));
   job.preload = false;
   const Outcome outcome = run(job);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
@@ -78,7 +78,7 @@ TEST(TorchMerge, AlignsClocksByCollectivesWithoutNumbers) {
 TEST(TorchMerge, AlignsClocksWithoutSteps) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  const auto paths = record(scratch, Launch::kByHand, "steps.source=none");
+  const auto paths = record(scratch, Launch::kTwoRanks, "steps.source=none");
   ASSERT_EQ(paths.size(), 2u);
   expect_brought_together(scratch, paths);
 }

@@ -33,7 +33,7 @@ const char* const kDdp = "DistributedDataParallel.forward";
 const char* const kPlain = "train_ddp.py";
 
 const Script kScripts[] = {
-    {"Ddp", kPlain, Launch::kTwoRanks, 1, kSgd, {{kDdp, 1}, {"AddmmBackward0", 2}}},
+    {"Ddp", kPlain, Launch::kTorchrun, 1, kSgd, {{kDdp, 1}, {"AddmmBackward0", 2}}},
     {"Accumulation", "train_ddp.py --accumulate 4", Launch::kTwoRanks, 1, kSgd, {{kDdp, 4}, {"AddmmBackward0", 8}}},
     {"BackwardThread", "train_ddp.py --backward-thread", Launch::kTwoRanks, 1, kSgd, {{kDdp, 1}}, kPlain, true},
     {"ForkedWorkers", "train_ddp.py --workers 2 --context fork", Launch::kTwoRanks, 1, kSgd, {{kDdp, 1}}, kPlain},
@@ -72,7 +72,8 @@ const WithoutUs& without_us(Launch launch, const std::string& command) {
   const auto [found, is_new] = known.try_emplace(command);
   if (is_new) {
     const ScratchFolder scratch;
-    Job job = torch_job(scratch, launch, command + " --counts " + (scratch / "counts.json"));
+    const Launch plainly = launch == Launch::kTorchrun ? Launch::kTwoRanks : launch;
+    Job job = torch_job(scratch, plainly, command + " --counts " + (scratch / "counts.json"));
     job.preload = false;
     found->second.outcome = run(job);
     for (int rank = 0; rank < ranks_of(launch) && found->second.outcome.ending() == "exit 0"; ++rank)
@@ -134,11 +135,25 @@ std::vector<SeenTrace> traces_of(const ScratchFolder& scratch, Job job) {
   return read_folder(scratch / "traces");
 }
 
-TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
+/// Both ways to name the ranks print the same without the library.
+std::vector<SeenTrace> traces_of_spawned_ranks(const ScratchFolder& scratch, const std::string& arguments) {
+  static const Outcome without = [] {
+    const ScratchFolder elsewhere;
+    Job job = torch_job(elsewhere, Launch::kAlone, "launchers/spawn_ranks.py");
+    job.preload = false;
+    return run(job);
+  }();
+  expect_same({without, run(torch_job(scratch, Launch::kAlone, "launchers/spawn_ranks.py" + arguments))});
+  return read_folder(scratch / "traces");
+}
+
+RUNS_IN_ONE_PROCESS(TorchSpawnedRanks);
+
+TEST(TorchSpawnedRanks, AreRecordedIfTheyLearnTheirRankLate) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "launchers/spawn_ranks.py"));
+  const auto traces = traces_of_spawned_ranks(scratch, "");
 
   ASSERT_EQ(traces.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
@@ -148,11 +163,11 @@ TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
 }
 
 // The parent calls operators but is no rank.
-TEST(TorchPrograms, RanksKnownToInitProcessGroupOnlyAreRecorded) {
+TEST(TorchSpawnedRanks, AreRecordedIfOnlyInitProcessGroupKnowsThem) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "launchers/spawn_ranks.py --by-argument"));
+  const auto traces = traces_of_spawned_ranks(scratch, " --by-argument");
 
   ASSERT_EQ(traces.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
@@ -170,7 +185,7 @@ TEST(TorchPrograms, PairThatCallsEachOtherIsRecorded) {
   NEEDS_RPC();
   const ScratchFolder scratch;
 
-  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kByHand, "rpc/rpc_pair.py", "steps.source=none"));
+  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kTwoRanks, "rpc/rpc_pair.py", "steps.source=none"));
 
   ASSERT_EQ(traces.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
