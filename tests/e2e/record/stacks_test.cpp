@@ -8,6 +8,7 @@
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -65,15 +66,32 @@ SeenTrace only_trace(const ScratchFolder& scratch) {
   return traces.empty() ? SeenTrace{} : traces[0];
 }
 
+struct WithStacks {
+  ScratchFolder scratch;
+  Outcome outcome;
+  SeenTrace trace;
+};
+
+/// A job with stacks, for all tests that only read what it leaves.
+const WithStacks& recorded_with_stacks() {
+  static const WithStacks* const recorded = [] {
+    static WithStacks made;
+    made.outcome = run(stacks_job(made.scratch, "capture.with_stack=true output.export=['chrome_trace','stacks']"));
+    EXPECT_EQ(made.outcome.ending(), "exit 0") << made.outcome.err;
+    made.trace = only_trace(made.scratch);
+    return &made;
+  }();
+  return *recorded;
+}
+
+RUNS_IN_ONE_PROCESS(TorchStacks);
+
 TEST(TorchStacks, NameFunctionsAndLinesOfTheScript) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
 
-  const Outcome outcome = run(stacks_job(scratch, "capture.with_stack=true"));
+  const auto& [scratch, outcome, trace] = recorded_with_stacks();
 
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_EQ(outcome.out, printed_without_us());
-  const SeenTrace trace = only_trace(scratch);
   ASSERT_FALSE(trace.calls("aten::add").empty());
   EXPECT_EQ(short_frames(*trace.calls("aten::add")[0]),
             "Model.forward(10) < recurse(16) < recurse(15) < recurse(15) < values(20) < main(29) < <module>(54)");
@@ -149,21 +167,24 @@ TEST(TorchStacks, CanBeNativeAndPython) {
 
 TEST(TorchStacks, AreTakenOfEveryNthOperatorOfAThread) {
   NEEDS_TORCH(1);
-  const auto with_stack = [](const std::string& keys) {
-    const ScratchFolder scratch;
-    run(stacks_job(scratch, keys));
+  const auto operators = [](const SeenTrace& trace) {
     std::size_t all = 0, have = 0;
-    for (const SeenEvent& event : only_trace(scratch).events) {
+    for (const SeenEvent& event : trace.events) {
       if (event.category != "cpu_op") continue;
       ++all;
       have += event.args.count("Call stack");
     }
     return std::pair{all, have};
   };
+  const auto of_every = [&](const std::string& number) {
+    const ScratchFolder scratch;
+    run(stacks_job(scratch, "capture.with_stack=true capture.stack_every=" + number));
+    return operators(only_trace(scratch));
+  };
 
-  const auto [all, every] = with_stack("capture.with_stack=true");
-  const auto [still_all, some] = with_stack("capture.with_stack=true capture.stack_every=4");
-  const auto [all_again, none] = with_stack("capture.with_stack=true capture.stack_every=0");
+  const auto [all, every] = operators(recorded_with_stacks().trace);
+  const auto [still_all, some] = of_every("4");
+  const auto [all_again, none] = of_every("0");
 
   EXPECT_EQ(every, all);
   EXPECT_GE(some, still_all / 4);
@@ -191,11 +212,9 @@ TEST(TorchStacks, OfAKilledJobKeepTheirNames) {
 // The files have the format of torch.profiler's export_stacks().
 TEST(TorchStacks, AreExportedForFlameGraphs) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
 
-  const Outcome outcome = run(stacks_job(scratch, "capture.with_stack=true output.export=['chrome_trace','stacks']"));
+  const ScratchFolder& scratch = recorded_with_stacks().scratch;
 
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const std::string script = kSource + "/tests/apps_torch/stacks.py";
   const std::string text = text_of_file(scratch / "traces/step0/rank0.0.stacks.txt");
   const std::size_t line = text.find(script + "(54):_<module>;" + script + "(28):_main ");

@@ -10,6 +10,7 @@
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -38,6 +39,8 @@ Outcome run_actors(const ScratchFolder& scratch, const std::string& session) {
   job.environment = {{"OMP_NUM_THREADS", "1"}, {"PROFSHIM_RANKS", "all"}};
   return run(job);
 }
+
+RUNS_IN_ONE_PROCESS(RayLike);
 
 /// All tests read one recording.
 class RayLike : public testing::Test {

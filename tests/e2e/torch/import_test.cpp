@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -121,16 +122,18 @@ void expect_usual_endings(const std::vector<Ending>& endings) {
   }
 }
 
+RUNS_IN_ONE_PROCESS(TorchImport);
+
 class TorchImport : public testing::Test {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
     if (torch_major() == 0) return;
     const ScratchFolder scratch;
     const Outcome whole = run_one(scratch, {.way = "none"}, false);
     ASSERT_EQ(whole.ending(), "exit 0") << whole.err;
     endings_ = draw(std::stoi(whole.out), static_cast<int>(whole.seconds * 1000));
   }
-  std::vector<Ending> endings_;
+  static inline std::vector<Ending> endings_;
 };
 
 TEST_F(TorchImport, EndsInTheWayThatTheProgramEndsIt) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -86,6 +87,14 @@ SeenTrace recorded(const ScratchFolder& scratch, const std::string& keys) {
   return traces.empty() ? SeenTrace{} : traces[0];
 }
 
+/// For all tests that only read it.
+const SeenTrace& recorded_by_default() {
+  static const SeenTrace trace = recorded(ScratchFolder(), "");
+  return trace;
+}
+
+RUNS_IN_ONE_PROCESS(TorchInputs);
+
 TEST(TorchInputs, EqualThoseOfTorchsProfiler) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -110,9 +119,8 @@ TEST(TorchInputs, EqualThoseOfTorchsProfiler) {
 
 TEST(TorchInputs, AreNotRecordedByDefault) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
 
-  const SeenTrace trace = recorded(scratch, "");
+  const SeenTrace& trace = recorded_by_default();
 
   EXPECT_EQ(trace.metadata.count("record_shapes"), 0u);
   for (const SeenEvent& e : trace.events) EXPECT_EQ(e.args.count("Input Dims"), 0u) << e.name;
@@ -134,9 +142,8 @@ TEST(TorchInputs, GiveTheFloatingPointOperations) {
 
 TEST(TorchInputs, BackwardFunctionsAreJoinedToTheirOperators) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
 
-  const SeenTrace trace = recorded(scratch, "");
+  const SeenTrace& trace = recorded_by_default();
 
   std::map<std::int64_t, std::pair<std::string, std::string>> joined;
   for (const SeenEvent& flow : trace.events) {

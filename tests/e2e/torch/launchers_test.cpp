@@ -1,11 +1,13 @@
 // Processes learn their rank late: Lightning restarts its program, and Ray starts workers without a rank.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -19,12 +21,15 @@ struct Launcher {
   const char* optimizer;
   const char* rank_source;
   std::map<std::string, int> in_a_step;  // calls by name
+  const char* as = nullptr;              // a command that prints the same without the library; null = `command`
   bool tells_local_rank = true;          // sets LOCAL_RANK before making the group
 };
 void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.command; }
 
 const char* const kSgd = "Optimizer.step#SGD.step";
 const char* const kDdp = "DistributedDataParallel.forward";
+
+const char* const kActors = "launchers/actors.py";
 
 const Launcher kLaunchers[] = {
     {"StartsItself", "launchers/starts_itself.py", "Optimizer.step#Adam.step", "torch.distributed", {{kDdp, 1}}},
@@ -34,11 +39,18 @@ const Launcher kLaunchers[] = {
      "torch.distributed",
      {{kDdp, 1},
       {"[pl][profile][Strategy]DDPStrategy.training_step", 1},
-      {"[pl][profile][Strategy]DDPStrategy.backward", 1}}},
-    {"Actors", "launchers/actors.py", kSgd, "RANK", {{kDdp, 1}}},
-    {"ActorsWithACopy", "launchers/actors.py --copy", kSgd, "RANK", {{kDdp, 1}}},
-    {"ActorsByTcp", "launchers/actors.py --tcp", kSgd, "torch.distributed", {{kDdp, 1}}, false},
-    {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
+      {"[pl][profile][Strategy]DDPStrategy.backward", 1}},
+     "launchers/starts_itself.py"},
+    {"Actors", kActors, kSgd, "RANK", {{kDdp, 1}}},
+    {"ActorsWithACopy", "launchers/actors.py --copy", kSgd, "RANK", {{kDdp, 1}}, kActors},
+    {"ActorsByTcp", "launchers/actors.py --tcp", kSgd, "torch.distributed", {{kDdp, 1}}, kActors, false},
+    {"ActorsByTcpWithACopy",
+     "launchers/actors.py --tcp --copy",
+     kSgd,
+     "torch.distributed",
+     {{kDdp, 1}},
+     kActors,
+     false},
 };
 
 /// Lines of gloo come in any order.
@@ -51,6 +63,20 @@ std::multiset<std::string> others_lines(const Outcome& outcome) {
   return others;
 }
 
+const Outcome& without_us(const std::string& command) {
+  static std::map<std::string, Outcome> known;
+  const auto [found, is_new] = known.try_emplace(command);
+  if (is_new) {
+    const ScratchFolder scratch;
+    Job job = torch_job(scratch, Launch::kAlone, command);
+    job.preload = false;
+    found->second = run(job);
+  }
+  return found->second;
+}
+
+RUNS_IN_ONE_PROCESS(TorchLaunchers);
+
 class TorchLaunchers : public testing::TestWithParam<Launcher> {};
 
 TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
@@ -58,7 +84,8 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Both both = run_both(torch_job(scratch, Launch::kAlone, launcher.command));
+  const Both both = {without_us(launcher.as != nullptr ? launcher.as : launcher.command),
+                     run(torch_job(scratch, Launch::kAlone, launcher.command))};
 
   expect_same(both);
   const auto& [without, with] = both;

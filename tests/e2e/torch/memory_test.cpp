@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -13,8 +14,8 @@ namespace profshim::e2e {
 namespace {
 
 Job training(const ScratchFolder& scratch, const std::string& arguments, bool profile_memory = true) {
-  return torch_job(scratch, Launch::kAlone, "memory.py " + arguments,
-                   std::string("capture.profile_memory=") + (profile_memory ? "true" : "false"));
+  return without_compiler(torch_job(scratch, Launch::kAlone, "memory.py " + arguments,
+                                    std::string("capture.profile_memory=") + (profile_memory ? "true" : "false")));
 }
 
 /// Removes all digits, because times and process ids differ between runs.
@@ -118,12 +119,27 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
+struct Alone {
+  ScratchFolder scratch;
+  Outcome outcome;
+};
+
+/// A training without torch.profiler, for all tests that only read its trace.
+const Alone& recorded_alone() {
+  static const Alone* const alone = [] {
+    static Alone made;
+    made.outcome = run(training(made.scratch, "--no-profiler"));
+    return &made;
+  }();
+  return *alone;
+}
+
+RUNS_IN_ONE_PROCESS(TorchMemoryAlone);
+
 // With c10's own memory profiling on, c10 would warn about each release of memory allocated earlier.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
-
-  const Outcome outcome = run(training(scratch, "--no-profiler"));
+  const auto& [scratch, outcome] = recorded_alone();
 
   EXPECT_EQ(outcome.ending(), "exit 0");
   EXPECT_EQ(outcome.out + jobs_own(outcome.err), "");
@@ -143,9 +159,7 @@ TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
 
 TEST(TorchMemoryAlone, IsOfTheThreadThatAsks) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
-
-  const Outcome outcome = run(training(scratch, "--no-profiler"));
+  const auto& [scratch, outcome] = recorded_alone();
 
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
@@ -221,11 +235,10 @@ export = ["chrome_trace", "memory_timeline"]
 
 TEST(TorchMemoryAlone, ReadersAcceptIt) {
   NEEDS_TORCH(1);
-  const ScratchFolder scratch;
+  const auto& [scratch, outcome] = recorded_alone();
   const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
   const std::string readers = PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/";
 
-  const Outcome outcome = run(training(scratch, "--no-profiler"));
   const std::string folder = scratch / "traces/step11";
   Job hta{.command = {python, readers + "load_with_hta.py", folder, "1", "--steps", "11,12,13"}, .preload = false};
   Job board = hta;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/runner_hints.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
@@ -10,12 +11,14 @@
 namespace profshim::e2e {
 namespace {
 
+RUNS_IN_ONE_PROCESS(TorchRpc);
+
 class TorchRpc : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (torch_major() < 1 || !torch_has_rpc()) return;
     const ScratchFolder scratch;
-    expect_same(run_both(torch_job(scratch, Launch::kByHand, "rpc/rpc_calls.py", "steps.source=none")));
+    expect_same(run_both(torch_job(scratch, Launch::kTwoRanks, "rpc/rpc_calls.py", "steps.source=none")));
     traces_ = read_folder(scratch / "traces");
   }
   static void TearDownTestSuite() { traces_.clear(); }
