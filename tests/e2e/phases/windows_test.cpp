@@ -264,7 +264,8 @@ TEST(PhaseWindows, OfAKilledJobAreRecovered) {
                        std::string("[steps]\nsource = \"nvtx\"\npattern = \"none\"\n") +
                            phase("rollout", "rollout*", "schedule = { steps = [2] }\n"));
   const std::string program = job.command[job.command.size() - 4];
-  job.command = {"timeout", "-s", "KILL", "4", program, "3", "4", "hang"};
+  // In the foreground, `timeout` waits for the job that it kills.
+  job.command = {"timeout", "--foreground", "-s", "KILL", "4", program, "3", "4", "hang"};
 
   const Outcome outcome = run(job);
   const Outcome recovered = profshim({"recover", scratch / "traces"});
