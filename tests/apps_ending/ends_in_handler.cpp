@@ -33,7 +33,9 @@ void call() {
 }
 
 void* work(void*) {
-  while (how != "at_end" || handled < count) call();
+  do {
+    call();
+  } while (how != "at_end" || handled < count);
   return nullptr;
 }
 
