@@ -50,8 +50,8 @@ bool may_be_launcher() { return torch::is_imported() && rank_from_environment().
 
 void on_injected() {
   is_injected.store(true);
-  if (session::spec() != nullptr) {
-    start_device(*session::spec());
+  if (const Spec* const spec = session::spec()) {
+    start_device(*spec);
   } else if (!may_be_launcher()) {
     activate_if_ready();
   }
@@ -79,10 +79,10 @@ void start_with_hooks_alone(const Spec& spec) {
 void after_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);
-  if (session::spec() == nullptr) {
-    activate_if_ready();
+  if (const Spec* const spec = session::spec()) {
+    start_with_hooks_alone(*spec);
   } else {
-    start_with_hooks_alone(*session::spec());
+    activate_if_ready();
   }
 }
 

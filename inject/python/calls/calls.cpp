@@ -102,7 +102,8 @@ void tick() {
 }  // namespace
 
 void record_calls() {
-  if (!session::spec()->python_calls) return;
+  const Spec* const spec = session::spec();  // null: a signal has ended the recording meanwhile
+  if (spec == nullptr || !spec->python_calls) return;
   session::call_when_arming(on_arming);
   session::call_every_tick(tick);
   on_arming(recorder::mode_has(recorder::kArmed));

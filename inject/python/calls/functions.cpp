@@ -85,6 +85,7 @@ const char* prepare_functions() {
     return "this Python does not export all functions of its C API";
   }
   spec = session::spec();
+  if (spec == nullptr) return "the recording has ended";
   extra_index = python.request_code_extra(nullptr);
   return extra_index < 0 ? "Python has no room for a mark in its code objects" : nullptr;
 }
