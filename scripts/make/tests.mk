@@ -10,18 +10,20 @@ E2E          := $(OUT)/tests/e2e
 $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(NVTX_FLAGS) \
   $(if $(NVTX_INCLUDE),-DPROFSHIM_HAS_NVTX)
 
+# Files of tests are not optimized: of a template, the linker takes the first copy.
+tests_last = $(filter-out %_test.o,$(filter %.o,$^)) $(filter %_test.o,$^)
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(addprefix src/cli/init/,first_spec.cpp seen_job.cpp) inject/nccl/communicators.cpp inject/start_gate.cpp \
            $(REAL_FUNCTIONS) inject/core/communicators.cpp inject/lookup/hooked_names.cpp $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp)) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(tests_last) -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread
 	@$(call keep_command,$(LINK_COMMAND))
 
 $(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis src/loop $(SHARED_MODULES))) $$(if_link_changed)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(LINK_COMMAND) -o $@ $(filter %.o,$^) -lgtest -lgtest_main -l:libz.a -ldl -pthread
+	$(Q)$(LINK_COMMAND) -o $@ $(tests_last) -lgtest -lgtest_main -l:libz.a -ldl -pthread
 	@$(call keep_command,$(LINK_COMMAND))
 
 # Programs that the tests run: each folder's rules.mk adds its own.
