@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,10 +14,39 @@
 #include <cstring>
 
 #include "profshim/base/clock.h"
+#include "profshim/base/threads/signal_guard.h"
 
 namespace profshim {
 
 int open_high(const char* path, int flags, unsigned mode) { return openat_high(AT_FDCWD, path, flags, mode); }
+
+namespace {
+
+constinit std::atomic<bool> is_hole_usual{false};
+
+bool has_hole() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0) return true;
+  }
+  return false;
+}
+
+/// A job may replace a standard descriptor by close() and open(), which takes the lowest free number: a thread of ours
+/// that opens a file between these calls would take that number. So it waits until the job has made its call. A job may
+/// also leave a descriptor closed: then it waits once.
+void wait_for_hole() {
+  if (!is_own_thread()) return;
+  constexpr int kMostWaits = 100;
+  constexpr timespec kPause{0, 100'000};
+  for (int waits = 0; has_hole(); ++waits) {
+    if (is_hole_usual.load(std::memory_order_relaxed)) return;
+    if (waits == kMostWaits) return is_hole_usual.store(true, std::memory_order_relaxed);
+    nanosleep(&kPause, nullptr);
+  }
+  is_hole_usual.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 // A job may rely on getting low numbers from its own open(), or close all low descriptors.
 int moved_high(int fd) {
@@ -27,7 +57,7 @@ int moved_high(int fd) {
 }
 
 bool read_file(const std::string& path, std::string& text, int& error) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_high(path.c_str(), O_RDONLY);
   if (fd < 0) {
     error = errno;
     return false;
@@ -180,6 +210,7 @@ std::string random_text() {
 }
 
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
+  wait_for_hole();
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
   return fd < 0 ? fd : moved_high(fd);
 }

@@ -1,10 +1,13 @@
 #include "profshim/base/process/memory_map.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "profshim/base/files.h"
 #include "profshim/base/text/number_text.h"
 
 namespace profshim {
@@ -37,7 +40,8 @@ bool parse_mapping(std::string_view line, MemoryMapping& mapping) {
 }
 
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit) {
-  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  const int fd = open_high("/proc/self/maps", O_RDONLY);
+  std::FILE* const maps = fd < 0 ? nullptr : fdopen(fd, "r");
   if (maps == nullptr) return false;
   char* line = nullptr;
   std::size_t room = 0;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <initializer_list>
+#include <new>
 
 namespace profshim {
 
@@ -45,6 +46,26 @@ Uninterrupted::~Uninterrupted() noexcept(false) {
   pthread_setcancelstate(cancel_state_, nullptr);
 }
 
+namespace {
+
+struct Start {
+  void* (*body)(void*);
+  void* argument;
+};
+
+thread_local constinit bool is_own = false;
+
+void* run_own_thread(void* argument) {
+  const Start start = *static_cast<Start*>(argument);
+  delete static_cast<Start*>(argument);
+  is_own = true;
+  return start.body(start.argument);
+}
+
+}  // namespace
+
+bool is_own_thread() { return is_own; }
+
 int start_thread(pthread_t& thread, void* (*body)(void*), void* argument) {
   constexpr std::size_t kStack = 1 << 20;
   sigset_t all;
@@ -54,7 +75,9 @@ int start_thread(pthread_t& thread, void* (*body)(void*), void* argument) {
   if (const int refused = pthread_attr_init(&attributes); refused != 0) return refused;
   pthread_attr_setstacksize(&attributes, kStack);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int refused = pthread_create(&thread, &attributes, body, argument);
+  auto* const start = new (std::nothrow) Start{body, argument};
+  const int refused = start != nullptr ? pthread_create(&thread, &attributes, run_own_thread, start) : ENOMEM;
+  if (refused != 0) delete start;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return refused;

@@ -1,7 +1,6 @@
 #include "device_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,12 +11,11 @@
 #include "cupti_client.h"
 #include "device/cupti/mapped_libraries.h"
 #include "other_clients.h"
+#include "profshim/base/threads/signal_guard.h"
 #include "profshim/recorder_control.h"
 
 namespace profshim::device {
 namespace {
-
-constexpr std::size_t kStackBytes = 1 << 20;
 
 constinit StepListener step_listener = {[](const char*, Ticks) {}, [] {}, [](bool, Ticks) {}};
 
@@ -168,19 +166,10 @@ void* run_device_thread(void* argument) {
 }  // namespace
 
 bool start_device_thread(const Spec& spec) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  const int refused = pthread_create(&thread, &attributes, run_device_thread, const_cast<Spec*>(&spec));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  return refused == 0;
+  if (start_thread(thread, run_device_thread, const_cast<Spec*>(&spec)) != 0) return false;
+  pthread_detach(thread);
+  return true;
 }
 
 }  // namespace profshim::device

@@ -39,5 +39,7 @@ class Uninterrupted {
 /// Starts a thread of ours with all signals blocked: a signal handler of the job must never run on our threads. Returns
 /// 0 or an errno.
 int start_thread(pthread_t& thread, void* (*body)(void*), void* argument);
+/// True on a thread that start_thread() has started.
+bool is_own_thread();
 
 }  // namespace profshim

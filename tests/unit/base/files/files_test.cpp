@@ -1,12 +1,15 @@
 #include "profshim/base/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "profshim/base/atomic_file.h"
+#include "profshim/base/threads/signal_guard.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
@@ -16,6 +19,44 @@ std::string content(const std::string& path) {
   std::string text;
   int error = 0;
   return read_file(path, text, error) ? text : "(none)";
+}
+
+constinit std::atomic<bool> is_over{false};
+
+void* open_again_and_again(void*) {
+  while (!is_over) close(open_high("/dev/null", O_RDONLY));
+  return nullptr;
+}
+
+// Returns how often close(0) and open() did not give 0, while a thread of ours opens files.
+int lost_numbers(int times) {
+  pthread_t thread;
+  if (start_thread(thread, open_again_and_again, nullptr) != 0) return -1;
+  int lost = 0;
+  for (int i = 0; i < times; ++i) {
+    usleep(100);
+    close(STDIN_FILENO);
+    for (int work = 0; work < 100; ++work) getppid();
+    const int fd = open("/dev/zero", O_RDONLY);
+    if (fd == STDIN_FILENO) continue;
+    ++lost;
+    dup2(fd, STDIN_FILENO);
+    close(fd);
+  }
+  is_over = true;
+  pthread_join(thread, nullptr);
+  return lost;
+}
+
+// A thread of ours opens a file at any moment, but not while a standard descriptor is closed. What remains is the time
+// between its look and its call.
+TEST(OpenHigh, LeavesTheJobTheNumberThatItHasJustClosed) {
+  constexpr int kTimes = 1000, kMost = kTimes / 50;
+  const pid_t child = fork();
+  if (child == 0) _exit(lost_numbers(kTimes) <= kMost ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(AtomicFile, DoesNotExistUntilPublished) {
