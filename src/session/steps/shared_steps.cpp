@@ -1,6 +1,7 @@
 #include "shared_steps.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "profshim/base/text/number_text.h"
 
@@ -8,11 +9,6 @@ namespace profshim::session {
 namespace {
 
 constexpr std::ptrdiff_t kLeastSteps = 2;
-
-/// Calls that all ranks make equally often, at least within a group.
-bool is_made_by_all(loop::CallKind kind) {
-  return loop::is_range(kind) || kind == loop::CallKind::kCollective || kind == loop::CallKind::kOperator;
-}
 
 std::int64_t number_after(const std::string& text, const char* word, std::int64_t otherwise) {
   const std::size_t at = text.find(word);
@@ -45,6 +41,15 @@ std::unique_ptr<const StepRule> shared_rule(const std::string& text, const loop:
     if (calls >= kLeastSteps * static_cast<std::ptrdiff_t>(boundary.every)) return rule;
   }
   return nullptr;
+}
+
+bool recurs_on_all_ranks(const loop::Sequence& sequence) {
+  std::vector<std::ptrdiff_t> calls(sequence.symbols.size());
+  for (const loop::Call& call : sequence.calls) ++calls[call.symbol];
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i] >= kLeastSteps && is_made_by_all(sequence.symbols[i].kind)) return true;
+  }
+  return false;
 }
 
 }  // namespace profshim::session

@@ -16,4 +16,7 @@ std::string shared_text(const StepRule& rule);
 /// optimizer. Null = it does not.
 std::unique_ptr<const StepRule> shared_rule(const std::string& text, const loop::Sequence& sequence);
 
+/// True if the rank makes a call again and again that all ranks make.
+bool recurs_on_all_ranks(const loop::Sequence& sequence);
+
 }  // namespace profshim::session

@@ -40,6 +40,7 @@ void StepFinder::begin() {
   events_before_ = events;
   events_looked_at_ = events;
   next_look_ns_ = 0;
+  waits_until_ns_ = 0;
   search_.keep_from(plan_, ticks());
   search_.state.store(Search::kRunning);
   recording_.want_for_steps(true);
@@ -117,17 +118,23 @@ StepFinder::Result StepFinder::look(bool is_last) {
   if (!finding.chosen) return result;
   result.rule.reset(rule_of(calls.sequence, finding));
   result.is_settled = result.rule != nullptr && is_settled(calls.sequence, finding, calls.elapsed_ns);
-  if (plan_.rank.world_size != 1) agree(result, calls.sequence, is_last || result.calls > kMostCalls);
+  if (plan_.rank.world_size != 1) agree(result, calls, is_last || result.calls > kMostCalls);
   return result;
 }
 
-void StepFinder::agree(Result& result, const loop::Sequence& sequence, bool must_decide) const {
+void StepFinder::agree(Result& result, const loop::RecordedCalls& calls, bool must_decide) {
   const bool decides = result.rule != nullptr && (result.is_settled || must_decide);
-  const std::string own = decides ? shared_text(*result.rule) : "";
+  // Another rank cannot take steps from messages. So a rank that found such steps and also makes calls of all ranks
+  // waits, for as long again as it took to find them, until another rank has found steps that all make.
+  const bool is_for_all = decides && result.rule->is_made_by_all;
+  const bool may_wait = decides && !is_for_all && recurs_on_all_ranks(calls.sequence);
+  if (may_wait && waits_until_ns_ == 0) waits_until_ns_ = 2 * calls.elapsed_ns;
+  if (may_wait && calls.elapsed_ns < waits_until_ns_) result.is_settled = false;
+  const std::string own = is_for_all ? shared_text(*result.rule) : "";
   const std::string topic = "steps-" + std::to_string(decisions_);
   const std::string said = run::said_first(plan_.folder, topic.c_str(), recorder::header().base_time_ns, own);
   if (said == own) return;
-  std::unique_ptr<const StepRule> shared = shared_rule(said, sequence);
+  std::unique_ptr<const StepRule> shared = shared_rule(said, calls.sequence);
   if (shared == nullptr) return;
   result.rule = std::move(shared);
   result.is_settled = true;
@@ -136,6 +143,7 @@ void StepFinder::agree(Result& result, const loop::Sequence& sequence, bool must
 void StepFinder::use(Result& result) {
   Search running = Search::kRunning;
   ++decisions_;
+  waits_until_ns_ = 0;
   // A known range may have ended the search.
   if (!search_.state.compare_exchange_strong(running, Search::kChanging)) return;
   steps_.use_found(result.rule.release(), result.tid);

@@ -41,7 +41,7 @@ class StepFinder {
   /// `is_last`: the result will be used even if it is not settled.
   Result look(bool is_last);
   /// Replaces the result by the steps that another rank found first, if this rank makes them, too.
-  void agree(Result& result, const loop::Sequence& sequence, bool must_decide) const;
+  void agree(Result& result, const loop::RecordedCalls& calls, bool must_decide);
   void use(Result& result);
   void pause();
   /// True if the steps that were found have stopped.
@@ -58,6 +58,7 @@ class StepFinder {
   std::atomic<std::int64_t> began_ns_{0}, next_look_ns_{0}, resume_ns_{0};
   std::int64_t pause_ns_ = 0;
   int decisions_ = 0;
+  std::atomic<std::int64_t> waits_until_ns_{0};  // for steps of another rank, since the first call; 0 = does not wait
   // Progress of the found steps, as has_loop_ended() saw it.
   std::uint64_t steps_seen_ = 0;
   std::int64_t first_step_ns_ = 0, last_step_ns_ = 0;

@@ -86,6 +86,10 @@ const StepRule* rule_of(const Spec& spec) {
   return rule.release();
 }
 
+bool is_made_by_all(loop::CallKind kind) {
+  return loop::is_range(kind) || kind == loop::CallKind::kCollective || kind == loop::CallKind::kOperator;
+}
+
 const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& boundary, loop::Confidence confidence) {
   auto rule = std::make_unique<StepRule>();
   const std::string_view source = loop::source_of(symbol);
@@ -94,6 +98,7 @@ const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& bounda
   rule->every = boundary.every;
   rule->confidence = loop::text_of(confidence);
   rule->of_operators = symbol.kind == loop::CallKind::kOperator;
+  rule->is_made_by_all = is_made_by_all(symbol.kind);
   rule->is_numbered = symbol.kind == loop::CallKind::kTorchRange || symbol.kind == loop::CallKind::kNvtxRange;
   if (source == "torch" || source == "nvtx") {
     const bool torch = source == "torch";

@@ -31,8 +31,9 @@ struct StepRule {
   std::vector<StepPattern> patterns;  // of ranges
   bool at_end = false;                // a step ends where its marker ends
   std::int64_t every = 1;
-  bool is_numbered = true;                                             // the marker's name may have the step's number
-  bool of_operators = false;                                           // markers are operators of PyTorch
+  bool is_numbered = true;     // the marker's name may have the step's number
+  bool of_operators = false;   // markers are operators of PyTorch
+  bool is_made_by_all = true;  // all ranks make the calls equally often, at least within a group
   std::array<bool, static_cast<std::size_t>(HookId::kCount)> hooks{};  // functions that make steps
   const char* confidence = "";                                         // "" unless found
 
@@ -52,6 +53,8 @@ struct StepRule {
 
 /// Returns the steps of the spec. For steps.source = "auto": the ranges that always mark a step.
 const StepRule* rule_of(const Spec& spec);
+/// True for calls that all ranks make equally often, at least within a group.
+bool is_made_by_all(loop::CallKind kind);
 /// Return null if live events cannot make the steps: the launches of kernels are not watched.
 const StepRule* rule_of(const loop::Symbol& symbol, const loop::Boundary& boundary, loop::Confidence confidence);
 const StepRule* rule_of(const loop::Sequence& sequence, const loop::Finding& finding);

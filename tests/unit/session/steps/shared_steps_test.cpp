@@ -41,6 +41,15 @@ TEST(SharedSteps, OfARankAreThoseThatAnotherHasFound) {
   EXPECT_STREQ(optimizer->confidence, "medium");
 }
 
+TEST(SharedSteps, MayComeIfTheRankMakesCallsOfAllRanks) {
+  EXPECT_TRUE(recurs_on_all_ranks(sequence_of({kSend, kAllreduce})));
+  EXPECT_FALSE(recurs_on_all_ranks(sequence_of({kSend})));
+  loop::Sequence once = sequence_of({kSend});
+  once.symbols.push_back(kAllreduce);
+  once.calls.push_back({1, 5, 6});
+  EXPECT_FALSE(recurs_on_all_ranks(once));
+}
+
 TEST(SharedSteps, AreNotTakenIfTheRankDoesNotMakeThem) {
   const loop::Sequence sequence = sequence_of({kSend, kAllreduce});
 
