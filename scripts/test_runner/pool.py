@@ -20,7 +20,7 @@ class Settings:
         self.limit = variables.get("PROFSHIM_TEST_SECONDS", "1200")  # for each process
         self.cores = len(os.sched_getaffinity(0))
         # Many tests wait, so more processes than cores run, as long as their CPU use fits.
-        self.jobs = int(variables.get("PROFSHIM_TEST_JOBS", 3 * self.cores))
+        self.jobs = int(variables.get("PROFSHIM_TEST_JOBS", 2 * self.cores))
         self.seed = variables.get("PROFSHIM_TEST_SEED")
         if self.seed == "random":
             self.seed = str(secrets.randbelow(99999) + 1)
