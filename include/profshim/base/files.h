@@ -30,7 +30,7 @@ int moved_high(int fd);
 /// Returns 16 hex digits.
 std::string random_text();
 
-/// As open_high() (base/files.h).
+/// As open_high().
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode = 0666);
 
 /// The destructor preserves errno.

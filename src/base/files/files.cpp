@@ -34,7 +34,7 @@ bool has_hole() {
 /// A job may replace a standard descriptor by close() and open(), which takes the lowest free number: a thread of ours
 /// that opens a file between these calls would take that number. So it waits until the job has made its call. A job may
 /// also leave a descriptor closed: then it waits once.
-void wait_for_hole() {
+void let_job_fill_hole() {
   if (!is_own_thread()) return;
   constexpr int kMostWaits = 100;
   constexpr timespec kPause{0, 100'000};
@@ -210,7 +210,7 @@ std::string random_text() {
 }
 
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
-  wait_for_hole();
+  let_job_fill_hole();
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
   return fd < 0 ? fd : moved_high(fd);
 }

@@ -224,8 +224,6 @@ const Command kRecover = {"recover", "write the traces of a killed job from its 
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// "profshim recover --into NEW_FOLDER FILE... (heat-4711, 18.5 MiB; its folder /out is gone)"
 std::string recover_command(const std::vector<write::LeftSpool>& run) {
   std::uint64_t bytes = 0;

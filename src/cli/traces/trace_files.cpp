@@ -208,8 +208,6 @@ std::string window_of(const std::string& path) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Finds the run folder around a trace.
 class RunFolders {
  public:

@@ -64,8 +64,6 @@ bool EventArgs::is_json(StringId id, std::string_view text) {
 
 // CUDA calls recorded by symbol hooks.
 
-namespace arg = schema::arg;
-
 // Adds no "correlation" and no "stream": trace readers would take the call for device activity and the stream's handle
 // for a stream number.
 void EventArgs::add_cuda_call(const Event& event) {
@@ -82,7 +80,6 @@ void EventArgs::add_cuda_call(const Event& event) {
   add(arg::kSeenBy, std::string_view{"symbol"});
 }
 
-namespace arg = schema::arg;
 using python_calls::CallSite;
 
 std::string EventArgs::python_name(const Event& event) const {

@@ -198,8 +198,6 @@ const Event* NcclOperationArgs::operation_of_kernel(std::span<const Event* const
   return named == 0 && here == 1 ? only_here : nullptr;
 }
 
-namespace arg = schema::arg;
-
 void EventArgs::add_nccl(const Event& event) {
   const NcclArgs& nccl = event.nccl;
   add(arg::kFunction, hook_name(event.hook));

@@ -44,8 +44,6 @@ void EventArgs::add_flops(const Event& event) {
   if (at->second) add(arg::kFlops, *at->second);
 }
 
-namespace arg = schema::arg;
-
 std::string_view memory_name(const Event& event) {
   return (event.flags & kFailed) != 0 ? schema::name::kOutOfMemory : schema::name::kMemory;
 }

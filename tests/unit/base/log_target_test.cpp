@@ -9,18 +9,13 @@
 
 #include "profshim/base/files.h"
 #include "profshim/base/log.h"
+#include "unit/in_child.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
 namespace {
 
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+using test::in_child;
 
 bool is_a_log_after(const std::function<void()>& replace) {
   return in_child([&] {

@@ -10,19 +10,14 @@
 
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/log.h"
+#include "unit/in_child.h"
 #include "unit/not_under_tsan.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
 namespace {
 
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
+using test::in_child;
 
 int write_into_closed_pipe() {
   int ends[2];

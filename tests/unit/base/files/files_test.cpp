@@ -10,6 +10,7 @@
 
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/threads/signal_guard.h"
+#include "unit/in_child.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
@@ -52,11 +53,7 @@ int lost_numbers(int times) {
 // between its look and its call.
 TEST(OpenHigh, LeavesTheJobTheNumberThatItHasJustClosed) {
   constexpr int kTimes = 1000, kMost = kTimes / 50;
-  const pid_t child = fork();
-  if (child == 0) _exit(lost_numbers(kTimes) <= kMost ? 0 : 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(test::in_child([] { return lost_numbers(kTimes) <= kMost ? 0 : 1; }), 0);
 }
 
 TEST(AtomicFile, DoesNotExistUntilPublished) {
