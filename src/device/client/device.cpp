@@ -10,8 +10,9 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // per cudaProfilerStart
-constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // for all await_start() together
+constexpr std::int64_t kArmTimeout_ns = 200'000'000;       // per cudaProfilerStart
+constexpr std::int64_t kStartTimeout_ns = 500'000'000;     // for all await_start() together
+constexpr std::int64_t kBeginTimeout_ns = 10'000'000'000;  // until CUPTI is ready, after the begin of a window
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
 
@@ -112,8 +113,17 @@ void disarm(Ticks at, NextWindow next) {
   if (changed && running_client() != nullptr) shared.request_changed.notify_all();
 }
 
+/// True while the device thread has not said yet if it misses activity of a window that opened before CUPTI was ready.
+bool has_unknown_begin(const CuptiClient* client) {
+  const std::int64_t open_ns = shared.begins.open_since_ns.load(std::memory_order_acquire);
+  if (open_ns == 0 || monotonic_ns() - open_ns > kBeginTimeout_ns) return false;
+  if (client == nullptr) return shared.phase.load(std::memory_order_acquire) == Phase::kStarting;
+  return client->state.load(std::memory_order_acquire) == Capture::State::kOff && !client->capture.refused();
+}
+
 bool has_settled(Ticks end) {
   CuptiClient* const client = running_client();
+  if (has_unknown_begin(client)) return false;
   if (client == nullptr || client->settled_until.load(std::memory_order_acquire) >= end) return true;
   if (client->state.load(std::memory_order_acquire) == Capture::State::kFinished) return true;
   Ticks wanted = shared.request.settle_before.load(std::memory_order_relaxed);

@@ -22,13 +22,16 @@ void write_late_begin(CuptiClient& client) {
 }
 
 void note_activity_before_start() {
-  const std::int64_t open_ns = shared.begins.open_since_ns.exchange(0);
+  std::int64_t open_ns = shared.begins.open_since_ns.load(std::memory_order_acquire);
   if (open_ns == 0) return;
   const FirstCall seen = shared.begins.first_call.load();
   const bool may_miss = seen == FirstCall::kNotHeld || (seen == FirstCall::kNotSeen && a_context_exists());
-  if (!may_miss) return;
-  report_late_begin();
-  shared.begins.late_since_ns.store(open_ns);
+  if (may_miss) {
+    report_late_begin();
+    shared.begins.late_since_ns.store(open_ns);
+  }
+  // Last: has_settled() waits for it.
+  shared.begins.open_since_ns.compare_exchange_strong(open_ns, 0, std::memory_order_release);
 }
 
 }  // namespace
@@ -45,7 +48,9 @@ void note_late_begins(CuptiClient& client, bool was_on, std::int64_t began_ns) {
     report_late_begin();
     shared.begins.late_since_ns.store(began_ns);
   }
-  if (client.capture.state() == Capture::State::kOn) note_activity_before_start();
+  // A window may also have ended before CUPTI was ready.
+  const bool is_wanted = shared.request.on.load(std::memory_order_acquire);
+  if (client.capture.state() == Capture::State::kOn || !is_wanted) note_activity_before_start();
   write_late_begin(client);
 }
 

@@ -40,6 +40,17 @@ class GpuReleases : public NeedsNvtx {
   }
 };
 
+// The job's first call waits half a second for CUPTI; its window ends long before the library has reached CUPTI.
+TEST_F(GpuReleases, WindowThatEndsBeforeCuptiIsReadySaysSo) {
+  const GpuRun run =
+      record("mixed", {{"FAKE_CUDA_THREAD_INIT_MS", "3000"}, {"GPU_JOB_STEP_MS", "40"}}, "\"3-5\"", "100");
+
+  ASSERT_EQ(run.traces.size(), 1u);
+  EXPECT_TRUE(of_category(run.traces[0], "kernel").empty());
+  EXPECT_TRUE(says(run.traces[0], "switched on after a window had begun")) << run.traces[0].property("problems");
+  EXPECT_EQ(run.traces[0].property("gpu_recorded_after_us"), "[null]");
+}
+
 // CUPTI writes the records of devices, contexts and streams at their creation, before any window.
 TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   const GpuRun run = record("mixed", {});

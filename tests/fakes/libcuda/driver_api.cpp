@@ -1,4 +1,6 @@
 // cuModuleGetFunction finds any name, since no code is loaded.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -88,6 +90,7 @@ int physical_device(int ordinal) {
   ApiCall call(device, kInfo __VA_OPT__(, ) __VA_ARGS__)
 
 EXPORT int cuInit(unsigned) {
+  if (gettid() != getpid()) usleep(static_cast<unsigned>(fake::number("FAKE_CUDA_THREAD_INIT_MS")) * 1000);
   const int result = fake_cuda_device()->init();
   CALL(cuInit, 1);
   return call.returns(result);
