@@ -109,8 +109,9 @@ std::string_view source_of(const Symbol& symbol);
 /// Returns the value of steps.pattern for these calls.
 std::string pattern_of(const Symbol& symbol);
 
-/// True if later calls will hardly change the finding. `elapsed_ns`: since the first call.
-bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns);
+/// True if later calls will hardly change the finding. `elapsed_ns`: since the first call. `waited_ns`: of these, how
+/// long the thread waited for a CPU.
+bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns, std::int64_t waited_ns);
 
 /// The calls of the thread that most likely makes the steps.
 struct RecordedCalls {

@@ -295,12 +295,13 @@ constexpr double kLongBefore = 1.0 / 3, kAlike = 0.2;
 
 }  // namespace
 
-bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns) {
+bool is_settled(const Sequence& sequence, const Finding& finding, std::int64_t elapsed_ns, std::int64_t waited_ns) {
   if (!finding.chosen || finding.confidence == Confidence::kLow || finding.may_be_part) return false;
   const Level& level = finding.levels[*finding.chosen];
   if (level.cycles < (finding.confidence == Confidence::kHigh ? kFewCycles : kManyCycles)) return false;
   const CallKind kind = sequence.symbols[level.boundary.symbol].kind;
-  if (!is_range(kind) && elapsed_ns < kWithoutMarker_ns) return false;
+  // While it waits for a CPU the job makes no progress: a part of one step would seem to last.
+  if (!is_range(kind) && elapsed_ns - waited_ns < kWithoutMarker_ns) return false;
   const double covered_ns = level.period_ns * static_cast<double>(level.cycles);
   const bool is_small = level.calls < kFewCalls || covered_ns < kMostOfTime * static_cast<double>(elapsed_ns);
   if (kind == CallKind::kOperator && is_small) return false;

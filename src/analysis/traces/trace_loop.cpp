@@ -30,7 +30,7 @@ std::optional<loop::Finding> first_settled(const loop::Sequence& sequence, const
                                   {sequence.calls.begin(), sequence.calls.begin() + static_cast<std::ptrdiff_t>(size)}};
     loop::Finding finding = loop::find_loop(begin);
     const std::int64_t elapsed_ns = begin.calls.back().end_ns - begin.calls.front().begin_ns;
-    if (loop::is_settled(begin, finding, elapsed_ns)) return finding;
+    if (loop::is_settled(begin, finding, elapsed_ns, 0)) return finding;
     const bool is_sure = whole.chosen && whole.confidence == loop::Confidence::kHigh;
     if (!is_sure && is_sure_of_optimizer(begin, finding)) return finding;
   }

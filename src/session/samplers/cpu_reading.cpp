@@ -13,6 +13,7 @@
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
 #include "profshim/base/text/number_text.h"
+#include "profshim/base/threads/cpu_wait.h"
 
 namespace profshim::session {
 namespace {
@@ -51,18 +52,13 @@ bool read_machine(CpuReading& reading) {
   return true;
 }
 
-// schedstat has time on a CPU (ns), time in the run queue (ns), time slices (Documentation/scheduler/sched-stats).
 bool read_threads(CpuReading& reading, std::span<const pid_t> ours) {
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return false;
-  std::string text;
   while (const dirent* const entry = readdir(tasks)) {
     const auto tid = leading_number<pid_t>(entry->d_name);
     if (tid <= 0 || std::find(ours.begin(), ours.end(), tid) != ours.end()) continue;
-    int error = 0;
-    std::array<std::int64_t, 2> n{};
-    if (!read_file("/proc/self/task/" + std::to_string(tid) + "/schedstat", text, error)) continue;
-    if (read_numbers(text, n) == n.size()) reading.waited_ns.emplace(tid, n[1]);
+    if (const auto waited_ns = waited_for_cpu_ns(tid)) reading.waited_ns.emplace(tid, *waited_ns);
   }
   closedir(tasks);
   return !reading.waited_ns.empty();

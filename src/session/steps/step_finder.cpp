@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "profshim/base/threads/cpu_wait.h"
 #include "profshim/run/once_per_job.h"
 #include "shared_steps.h"
 
@@ -112,14 +113,24 @@ StepFinder::Result StepFinder::look(bool is_last) {
     const std::lock_guard no_chunk_changes_hands(queue_.gathering);
     calls = loop::read_calls(*view_, search_.kept_from.load(), plan_.spec.steps.source == StepSource::kTorch);
   }
+  const std::int64_t waited = waited_ns(calls.tid);
   const loop::Finding finding = loop::find_loop(calls.sequence);
   result.tid = calls.tid;
   result.calls = calls.sequence.calls.size();
   if (!finding.chosen) return result;
   result.rule.reset(rule_of(calls.sequence, finding));
-  result.is_settled = result.rule != nullptr && is_settled(calls.sequence, finding, calls.elapsed_ns);
+  result.is_settled = result.rule != nullptr && is_settled(calls.sequence, finding, calls.elapsed_ns, waited);
   if (plan_.rank.world_size != 1) agree(result, calls, is_last || result.calls > kMostCalls);
   return result;
+}
+
+std::int64_t StepFinder::waited_ns(std::int32_t tid) {
+  if (asked_since_ns_ != began_ns_) waited_before_ns_.clear();
+  asked_since_ns_ = began_ns_;
+  const std::optional<std::int64_t> waited_ns = waited_for_cpu_ns(tid);
+  if (!waited_ns) return 0;
+  // The thread id may have been reused.
+  return std::max<std::int64_t>(*waited_ns - waited_before_ns_.try_emplace(tid, *waited_ns).first->second, 0);
 }
 
 void StepFinder::agree(Result& result, const loop::RecordedCalls& calls, bool must_decide) {

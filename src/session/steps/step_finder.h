@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -40,6 +41,8 @@ class StepFinder {
   bool is_full() const;
   /// `is_last`: the result will be used even if it is not settled.
   Result look(bool is_last);
+  /// Returns how long a thread has waited for a CPU since this search first asked for it.
+  std::int64_t waited_ns(std::int32_t tid);
   /// Replaces the result by the steps that another rank found first, if this rank makes them, too.
   void agree(Result& result, const loop::RecordedCalls& calls, bool must_decide);
   void use(Result& result);
@@ -58,6 +61,9 @@ class StepFinder {
   std::atomic<std::int64_t> began_ns_{0}, next_look_ns_{0}, resume_ns_{0};
   std::int64_t pause_ns_ = 0;
   int decisions_ = 0;
+  // Per thread, and when that search began: how long it had waited for a CPU at the first look.
+  std::map<std::int32_t, std::int64_t> waited_before_ns_;
+  std::int64_t asked_since_ns_ = 0;
   std::atomic<std::int64_t> waits_until_ns_{0};  // for steps of another rank, since the first call; 0 = does not wait
   // Progress of the found steps, as has_loop_ended() saw it.
   std::uint64_t steps_seen_ = 0;

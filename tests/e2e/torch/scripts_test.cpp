@@ -83,9 +83,6 @@ const WithoutUs& without_us(Launch launch, const std::string& command) {
 }
 
 RUNS_IN_ONE_PROCESS(TorchScripts);
-// The search for steps decides by elapsed time: while other tests use the cores, a step takes seconds, and a part of it
-// may look like the loop.
-RUNS_ALONE(TorchScripts.*);
 
 class TorchScripts : public testing::TestWithParam<Script> {};
 

@@ -44,9 +44,10 @@ class Job {
   }
   const Sequence& sequence() const { return sequence_; }
   Confidence confidence() const { return find_loop(sequence_).confidence; }
-  /// `seconds`: since the first call; 0 = as long as the calls took.
-  bool is_settled(std::int64_t seconds = 0) const {
-    return loop::is_settled(sequence_, find_loop(sequence_), seconds != 0 ? seconds * 1'000'000'000 : now_);
+  /// `seconds`: since the first call; 0 = as long as the calls took. `waited`: of these, for a CPU.
+  bool is_settled(std::int64_t seconds = 0, std::int64_t waited = 0) const {
+    const std::int64_t elapsed_ns = seconds != 0 ? seconds * 1'000'000'000 : now_;
+    return loop::is_settled(sequence_, find_loop(sequence_), elapsed_ns, waited * 1'000'000'000);
   }
 
  private:
@@ -363,6 +364,13 @@ TEST(IsSettled, WaitsTwoSecondsWithoutAMarker) {
 
   EXPECT_FALSE(job.is_settled(1));
   EXPECT_TRUE(job.is_settled(3));
+}
+
+TEST(IsSettled, CountsNoTimeInWhichTheThreadWaitedForACpu) {
+  const Job job = Job().seconds_of_batches(6);
+
+  EXPECT_FALSE(job.is_settled(6, 5));
+  EXPECT_TRUE(job.is_settled(6, 3));
 }
 
 // A job that starts slowly calls some operators again and again.

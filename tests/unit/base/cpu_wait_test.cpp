@@ -1,0 +1,51 @@
+#include "profshim/base/threads/cpu_wait.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+namespace profshim {
+namespace {
+
+using std::chrono::steady_clock;
+
+TEST(WaitedForCpu, ThreadsThatShareACpuWaitForIt) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  std::atomic<bool> stop{false};
+  std::atomic<pid_t> tid{0};
+  std::thread other([&] {  // inherits the CPU
+    tid = gettid();
+    while (!stop) {
+    }
+  });
+  const auto deadline = steady_clock::now() + std::chrono::seconds(60);
+  std::optional<std::int64_t> waited_ns = 0;
+  while (waited_ns && *waited_ns < 20'000'000 && steady_clock::now() < deadline) {
+    if (tid != 0) waited_ns = waited_for_cpu_ns(tid);
+  }
+  stop = true;
+  other.join();
+  sched_setaffinity(0, sizeof before, &before);
+  if (!waited_ns) GTEST_SKIP() << "this kernel does not count waits for a CPU";
+
+  EXPECT_GE(*waited_ns, 20'000'000);
+}
+
+TEST(WaitedForCpu, IsUnknownOfAThreadThatHasEnded) {
+  pid_t tid = 0;
+  std::thread([&tid] { tid = gettid(); }).join();
+
+  EXPECT_FALSE(waited_for_cpu_ns(tid).has_value());
+}
+
+}  // namespace
+}  // namespace profshim
