@@ -1,18 +1,21 @@
 #include "profshim/device.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "cupti_client.h"
 #include "device_thread.h"
 #include "other_clients.h"
+#include "profshim/base/threads/cpu_wait.h"
 #include "profshim/recorder_control.h"
 
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kArmTimeout_ns = 200'000'000;       // per cudaProfilerStart
-constexpr std::int64_t kStartTimeout_ns = 500'000'000;     // for all await_start() together
-constexpr std::int64_t kBeginTimeout_ns = 10'000'000'000;  // until CUPTI is ready, after the begin of a window
+constexpr std::int64_t kArmTimeout_ns = 200'000'000;           // per cudaProfilerStart
+constexpr std::int64_t kStartTimeout_ns = 500'000'000;         // for all await_start() together
+constexpr std::int64_t kMostOnBusyMachine_ns = 2'000'000'000;  // while the device thread waits for a CPU
+constexpr std::int64_t kBeginTimeout_ns = 10'000'000'000;      // until CUPTI is ready, after the begin of a window
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
 
@@ -23,6 +26,9 @@ bool wait_until_on(const CuptiClient& client) {
 }  // namespace
 
 namespace {
+
+/// For a CPU.
+std::int64_t device_thread_waited_ns() { return waited_for_cpu_ns(device_thread_id()).value_or(0); }
 
 bool uses_cupti(const Spec& spec) { return spec.activities.cuda && spec.device_timing != DeviceTiming::kHost; }
 
@@ -66,12 +72,18 @@ void await_start() {
   FirstCall expected = FirstCall::kNotSeen;
   shared.begins.first_call.compare_exchange_strong(expected, FirstCall::kHeld);
   if (is_up()) return;
-  std::int64_t deadline = 0;
-  const std::int64_t now_ns = monotonic_ns();
-  if (shared.begins.start_deadline_ns.compare_exchange_strong(deadline, now_ns + kStartTimeout_ns)) {
-    deadline = now_ns + kStartTimeout_ns;
+  std::int64_t began_ns = 0;
+  if (shared.begins.await_began_ns.compare_exchange_strong(began_ns, monotonic_ns()))
+    began_ns = shared.begins.await_began_ns.load();
+  const std::int64_t waited_before_ns = device_thread_waited_ns();
+  for (std::int64_t most_ns = kStartTimeout_ns;;) {
+    const std::int64_t left_ns = began_ns + most_ns - monotonic_ns();
+    if (left_ns <= 0) break;
+    if (wait_for(left_ns, is_up)) return;
+    // On a busy machine the device thread needs longer.
+    most_ns = std::min(kStartTimeout_ns + device_thread_waited_ns() - waited_before_ns, kMostOnBusyMachine_ns);
   }
-  if (deadline <= now_ns || !wait_for(deadline - now_ns, is_up)) shared.begins.first_call.store(FirstCall::kNotHeld);
+  shared.begins.first_call.store(FirstCall::kNotHeld);
 }
 
 bool available() { return running_client() != nullptr; }

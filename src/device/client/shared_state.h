@@ -59,7 +59,7 @@ struct LateBeginState {
   // Begin of a window that found CUPTI on: the device thread checks that CUPTI stayed on.
   std::atomic<std::int64_t> window_began_ns{0};
   std::atomic<FirstCall> first_call{FirstCall::kNotSeen};
-  std::atomic<std::int64_t> start_deadline_ns{0};  // of await_start()
+  std::atomic<std::int64_t> await_began_ns{0};  // of the first await_start()
 };
 
 struct SharedState {

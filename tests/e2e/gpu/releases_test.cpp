@@ -40,6 +40,14 @@ class GpuReleases : public NeedsNvtx {
   }
 };
 
+TEST_F(GpuReleases, FirstCallWaitsLongerOnABusyMachine) {
+  const GpuRun run = record("mixed", {{"FAKE_CUDA_THREAD_BUSY_MS", "800"}});
+
+  ASSERT_EQ(run.traces.size(), 1u);
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 120u);
+}
+
 // The job's first call waits half a second for CUPTI; its window ends long before the library has reached CUPTI.
 TEST_F(GpuReleases, WindowThatEndsBeforeCuptiIsReadySaysSo) {
   const GpuRun run =

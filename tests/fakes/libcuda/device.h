@@ -14,7 +14,8 @@
 //   FAKE_CUDA_MPS          1: the process is a client of MPS
 //   FAKE_CUDA_DRIVER       result of cuDriverGetVersion (13000; 13020 and 13030 beside CUPTI 13.2 and 13.3)
 //   FAKE_CUDA_CONTEXT_MS   time to create the first context (150), a fifth of it CPU time; real devices: 80 to 300 ms
-//   FAKE_CUDA_THREAD_INIT_MS  time that cuInit takes on another thread than the main thread, as on a busy machine
+//   FAKE_CUDA_THREAD_INIT_MS  time that cuInit takes on another thread than the main thread
+//   FAKE_CUDA_THREAD_BUSY_MS  time in which that cuInit shares a CPU with nine threads, as on a busy machine
 //   FAKE_CUDA_KERNEL_NS    duration of every kernel (2 us plus 10 ns for each 256 threads)
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name; overrides KERNEL_NS
 //   FAKE_CUDA_COPY_MBPS    bandwidth of copies and memsets in MB/s (20000); each takes 1 us more

@@ -1,12 +1,16 @@
 // cuModuleGetFunction finds any name, since no code is loaded.
+#include <sched.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "fakes/libcuda/device.h"
 
@@ -28,6 +32,30 @@ struct LaunchConfig {
   void* attributes;
   unsigned attribute_count;
 };
+
+/// Spins on one CPU with nine other threads until `until`.
+void share_cpu(std::chrono::steady_clock::time_point until) {
+  cpu_set_t before, one;
+  sched_getaffinity(0, sizeof before, &before);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);  // the threads inherit it
+  const auto spin = [until] {
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  };
+  std::vector<std::thread> others;
+  for (int i = 0; i < 9; ++i) others.emplace_back(spin);
+  spin();
+  for (std::thread& other : others) other.join();
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+void delay_this_thread() {
+  usleep(static_cast<unsigned>(fake::number("FAKE_CUDA_THREAD_INIT_MS")) * 1000);
+  const std::chrono::milliseconds busy(fake::number("FAKE_CUDA_THREAD_BUSY_MS"));
+  if (busy.count() > 0) share_cpu(std::chrono::steady_clock::now() + busy);
+}
 
 std::mutex functions_lock;
 
@@ -90,7 +118,7 @@ int physical_device(int ordinal) {
   ApiCall call(device, kInfo __VA_OPT__(, ) __VA_ARGS__)
 
 EXPORT int cuInit(unsigned) {
-  if (gettid() != getpid()) usleep(static_cast<unsigned>(fake::number("FAKE_CUDA_THREAD_INIT_MS")) * 1000);
+  if (gettid() != getpid()) delay_this_thread();
   const int result = fake_cuda_device()->init();
   CALL(cuInit, 1);
   return call.returns(result);
