@@ -129,11 +129,28 @@ bool split_assignment(std::string_view text, Assignment& out, std::string& messa
   return !out.key.empty();
 }
 
+namespace {
+
+/// True for "schedule.steps=3": what stands before it was not meant to go on.
+bool begins_with_assignment(std::string_view text) {
+  constexpr std::string_view kInKey = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+  const std::size_t end = text.find_first_not_of(kInKey);
+  const std::size_t dot = text.find('.');
+  return end != std::string_view::npos && text[end] == '=' && dot > 0 && dot + 1 < end;
+}
+
+}  // namespace
+
 bool split_assignments(std::string_view text, std::vector<Assignment>& out, std::string& message) {
   Nesting nesting;
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && !(nesting.at_top(text[i]) && is_blank(text[i]))) continue;
+    const bool at_top = i < text.size() && nesting.at_top(text[i]);
+    if (at_top && (text[i] == ';' || text[i] == ',') && begins_with_assignment(text.substr(i + 1))) {
+      message = "a blank, not \"" + std::string(1, text[i]) + "\", must stand before " + quoted(text.substr(i + 1));
+      return false;
+    }
+    if (i < text.size() && !(at_top && is_blank(text[i]))) continue;
     const std::string_view piece = trim(text.substr(begin, i - begin));
     begin = i + 1;
     if (piece.empty()) continue;

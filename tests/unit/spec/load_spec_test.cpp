@@ -194,6 +194,10 @@ TEST_F(LoadSpec, WrongOverridesNameTheirSource) {
       line("output.folder=\"a"),
       "PROFSHIM_SET: the quotes or brackets of \"output.folder=\"a\" are not closed; write key=value, separated by "
       "blanks\n");
+  EXPECT_EQ(line("output.folder=/a;schedule.steps=3"),
+            "PROFSHIM_SET: a blank, not \";\", must stand before \"schedule.steps=3\"; write key=value, separated by "
+            "blanks\n");
+  EXPECT_EQ(line("output.folder=/a,b capture.activities=cpu,mpi profile.run_name='a;b.c=d'"), "");
   EXPECT_EQ(line("version=1"), "PROFSHIM_SET: version: can be given in a spec file only\n");
   EXPECT_EQ(lines_of(with_environment({}, {{"--ranks", ""}})),
             "--ranks: ranks.select: an empty expression selects no rank; write \"all\" for every rank\n");
