@@ -102,10 +102,9 @@ class WaitForWriter {
 
 void log_unfinished(const Plan& plan) {
   if (recorder::path().empty()) {
-    log::line(LogLevel::kWarn,
-              "the last trace could not be finished in time, its events are lost: raise output.exit_seconds");
+    log::line(LogLevel::kWarn, "not everything could be written in time, the rest is lost: raise output.exit_seconds");
   } else {
-    log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
+    log::line(LogLevel::kWarn, "not everything could be written in time: run  profshim recover %s",
               plan.folder.c_str());
   }
 }
