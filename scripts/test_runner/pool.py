@@ -11,14 +11,14 @@ import zlib
 # In a private /dev/shm if allowed, because jobs recover the spools that killed jobs of the same user left there.
 OWN_SHARED_MEMORY = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o mode=1777 own /dev/shm && exec "$@"', "sh"]
 
-VARIABLES = tuple(f"PROFSHIM_TEST_{name}" for name in ("RESULTS", "SECONDS", "JOBS", "SEED"))
+VARIABLES = tuple(f"PROFSHIM_TEST_{name}" for name in ("RESULTS", "SECONDS", "CORES", "JOBS", "SEED"))
 
 
 class Settings:
     def __init__(self, variables):
         self.results = variables.get("PROFSHIM_TEST_RESULTS", "build/test-results")
         self.limit = variables.get("PROFSHIM_TEST_SECONDS", "1200")  # for each process
-        self.cores = len(os.sched_getaffinity(0))
+        self.cores = int(variables.get("PROFSHIM_TEST_CORES", len(os.sched_getaffinity(0))))
         # Many tests wait, so more processes than cores run, as long as their CPU use fits.
         self.jobs = int(variables.get("PROFSHIM_TEST_JOBS", 2 * self.cores))
         self.seed = variables.get("PROFSHIM_TEST_SEED")

@@ -84,7 +84,7 @@ TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
       if (call == calls.end()) continue;
       ++compared;
       EXPECT_GE(kernel->ts_ns + 200'000, call->second->ts_ns);
-      EXPECT_LT(kernel->ts_ns, call->second->ts_ns + 1'000'000'000);
+      EXPECT_LT(kernel->ts_ns, call->second->ts_ns + 60'000'000'000);
     }
     EXPECT_GE(compared, 200u);
   }

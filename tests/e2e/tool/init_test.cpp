@@ -102,7 +102,6 @@ TEST(Init, AJobThatGoesOnIsStopped) {
   const Outcome outcome = init(scratch, {"--seconds", "0.5"}, command);
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_LT(outcome.seconds, 30);
   EXPECT_TRUE(has(outcome.err, "the command ended: stopped after ")) << outcome.err;
   EXPECT_TRUE(has(outcome.out, ", Open MPI; 2 ranks\n")) << outcome.out;
   // A busy machine makes fewer steps in that time, and then fewer are left out.
