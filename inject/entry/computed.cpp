@@ -10,6 +10,7 @@
 
 #include "inject/core/loader/real_dlsym.h"
 #include "profshim/base/rank.h"
+#include "profshim/base/threads/loader_lock.h"
 
 namespace profshim::inject {
 namespace {
@@ -21,7 +22,7 @@ bool has_numpy() {
   const auto is_numpy = [](dl_phdr_info* info, std::size_t, void*) {
     return info->dlpi_name != nullptr && std::strstr(info->dlpi_name, "_multiarray_umath") != nullptr ? 1 : 0;
   };
-  return dl_iterate_phdr(is_numpy, nullptr) != 0;
+  return visit_loaded_files(is_numpy, nullptr) != 0;
 }
 
 bool used_a_second_of_cpu() {

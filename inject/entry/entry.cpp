@@ -33,6 +33,7 @@
 #include "inject/torch/operators.h"
 #include "profshim/base/process/process_words.h"
 #include "profshim/base/text/number_text.h"
+#include "profshim/base/threads/loader_lock.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
 
@@ -66,7 +67,7 @@ const char* mapped_library(bool (*is_wanted)(const char*)) {
     bool (*is_wanted)(const char*);
     const char* found;
   } search{is_wanted, nullptr};
-  dl_iterate_phdr(
+  visit_loaded_files(
       [](dl_phdr_info* info, std::size_t, void* argument) {
         auto& looking = *static_cast<Search*>(argument);
         if (info->dlpi_name == nullptr || !looking.is_wanted(info->dlpi_name)) return 0;
@@ -105,7 +106,7 @@ bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;
   } needed;
-  dl_iterate_phdr(
+  visit_loaded_files(
       [](dl_phdr_info* info, std::size_t, void* argument) {
         static constexpr const char* kPyTorch[] = {"libtorch", "libc10", "libgloo"};
         if (info->dlpi_name == nullptr || !needs_mpi(*info)) return 0;
@@ -152,6 +153,7 @@ __attribute__((constructor)) void on_load() {
   next_abort = reinterpret_cast<AbortFunction>(next_symbol("abort"));
   if (!session::requested()) return;
   clear_words_in_children();
+  make_forks_wait();
   log::note_stderr();
   note_parent();
   const char* const path = own_path();

@@ -14,6 +14,7 @@
 #include "inject/core/loader/loaded_symbol.h"
 #include "inject/core/loader/real_dlsym.h"
 #include "inject/core/loader/resolve.h"
+#include "profshim/base/threads/loader_lock.h"
 #include "unhooked.h"
 
 namespace profshim::inject {
@@ -195,7 +196,7 @@ void rebind_slot(const Slot& slot, void* handle) {
     return;
   }
   Rebinding rebinding{slot, own_export(hooked.name)};
-  dl_iterate_phdr(rebind, &rebinding);
+  visit_loaded_files(rebind, &rebinding);
   if (!rebinding.done) note_unhooked(Unhooked::kBoundPast, hooked.name, slot.place);
 }
 
@@ -203,7 +204,7 @@ void examine_new_files(void* handle) {
   void* const memory = mmap(nullptr, sizeof(Slots), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   auto& slots = *static_cast<Slots*>(memory);
-  dl_iterate_phdr(examine, &slots);
+  visit_loaded_files(examine, &slots);
   // adopt() takes another lock of the loader: not inside the callback.
   for (std::size_t i = 0; i < slots.count; ++i) rebind_slot(slots.all[i], handle);
   munmap(memory, sizeof(Slots));

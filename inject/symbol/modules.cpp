@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "profshim/base/process/memory_map.h"
+#include "profshim/base/threads/loader_lock.h"
 
 namespace profshim::symbol {
 namespace {
@@ -22,7 +23,7 @@ void name_files(std::vector<Module>& modules) {
 
 std::vector<Module> loaded_modules() {
   std::vector<Module> modules;
-  dl_iterate_phdr(
+  visit_loaded_files(
       [](dl_phdr_info* info, std::size_t, void* to) {
         auto& list = *static_cast<std::vector<Module>*>(to);
         Module module;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "profshim/base/threads/loader_lock.h"
+
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
 namespace {
 
@@ -38,6 +40,6 @@ int look_at(dl_phdr_info* info, std::size_t, void* argument) {
 /// Returns -1 if no loaded file has an unwind table for `address`. Sets only the fields that the unwinder reads.
 extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(void* address, dl_find_object* into) noexcept {
   Search search{reinterpret_cast<std::uintptr_t>(address), into};
-  return dl_iterate_phdr(look_at, &search) == 1 ? 0 : -1;
+  return profshim::visit_loaded_files(look_at, &search) == 1 ? 0 : -1;
 }
 #endif

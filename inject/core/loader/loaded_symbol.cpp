@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "profshim/base/threads/loader_lock.h"
+
 // link.h declares it without visibility, which would make the compiler read its address where the loader writes it
 // later. NOLINTNEXTLINE(readability-redundant-declaration)
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
@@ -100,7 +102,7 @@ void* own_export(const char* name) { return function_in(_DYNAMIC, reinterpret_ca
 
 LoadCounters load_counters() {
   LoadCounters counters;
-  dl_iterate_phdr(
+  visit_loaded_files(
       [](dl_phdr_info* info, std::size_t, void* to) {
         *static_cast<LoadCounters*>(to) = {.loads = info->dlpi_adds, .unloads = info->dlpi_subs};
         return 1;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "profshim/base/threads/loader_lock.h"
 #include "real_dlsym.h"
 
 namespace profshim::inject {
@@ -66,7 +67,7 @@ void* in_mapped_libraries(const char* name, Layer layer) {
   void* address = nullptr;
   for (std::size_t seen = 0; address == nullptr; seen += kMaxLibraries) {
     auto* const found = new (memory) Found{.layer = layer, .skip = seen};
-    dl_iterate_phdr(note_library, found);
+    visit_loaded_files(note_library, found);
     for (std::size_t i = 0; i < found->count && address == nullptr; ++i) {
       void* const library = dlopen(found->paths[i], RTLD_LAZY | RTLD_NOLOAD);
       if (library == nullptr) continue;
@@ -104,7 +105,7 @@ Object object_at(const void* address) {
     std::uintptr_t address;
     Object found;
   } search{reinterpret_cast<std::uintptr_t>(address), {}};
-  dl_iterate_phdr(
+  visit_loaded_files(
       [](dl_phdr_info* info, std::size_t, void* argument) {
         auto& looking = *static_cast<Search*>(argument);
         for (int i = 0; i < info->dlpi_phnum; ++i) {

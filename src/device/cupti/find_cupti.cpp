@@ -10,6 +10,7 @@
 #include "mapped_libraries.h"
 #include "profshim/base/files.h"
 #include "profshim/base/text/message_text.h"
+#include "profshim/base/threads/loader_lock.h"
 
 namespace profshim::device {
 namespace {
@@ -20,6 +21,7 @@ std::string folder_of(const std::string& path) {
 }
 
 void* try_open(const std::string& path, FoundCupti& found) {
+  const ForksWait until_it_is_loaded;
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) found.path = path;
   return handle;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "profshim/base/threads/loader_lock.h"
+
 namespace profshim::device {
 namespace {
 
@@ -26,7 +28,7 @@ Function in_mapped(std::string_view library, const char* symbol) {
 // Only collects paths: dl_iterate_phdr() holds dlopen()'s lock during callbacks.
 std::vector<std::string> mapped_libraries() {
   std::vector<std::string> paths;
-  dl_iterate_phdr(
+  visit_loaded_files(
       [](dl_phdr_info* info, std::size_t, void* list) {
         if (info->dlpi_name != nullptr && info->dlpi_name[0] != 0) {
           static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);

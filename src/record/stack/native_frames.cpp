@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profshim/base/process/memory_map.h"
+#include "profshim/base/threads/loader_lock.h"
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 
@@ -52,7 +53,7 @@ bool prepare(std::string& why_not) {
     why_not = "libunwind.so.8 was not found; install libunwind";
     return false;
   }
-  dl_iterate_phdr(find_own_code, nullptr);
+  visit_loaded_files(find_own_code, nullptr);
   backtrace.store(found, std::memory_order_release);
   return true;
 }
@@ -62,7 +63,10 @@ std::size_t take(std::uint64_t* addresses, std::size_t most) {
   if (unwind == nullptr) return 0;
   void* found[call_stack::kMostFrames + kOwnFrames];
   const std::size_t wanted = std::min(most + kOwnFrames, std::size(found));
-  const int n = unwind(found, static_cast<int>(wanted));
+  const int n = [&] {
+    const ForksWait libunwind_looks_for_files;
+    return unwind(found, static_cast<int>(wanted));
+  }();
   const auto is_own = [](void* address) { return own_code.holds(reinterpret_cast<std::uintptr_t>(address)); };
   // Behind the hook's own frames, frames of profshim are the return slots of phases (inject/symbol/returns.h).
   const auto end = std::remove_if(found, found + std::max(n, 0), is_own);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "profshim/base/text/message_text.h"
+#include "profshim/base/threads/loader_lock.h"
 
 namespace profshim::session {
 namespace {
@@ -16,7 +17,10 @@ void look_up(void* library, const char* name, Function& function) {
 
 bool Nvml::open(std::string& why_not) {
   // Never closed: NVML has threads and handlers of its own in some releases.
-  void* const library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+  void* const library = [] {
+    const ForksWait until_it_is_loaded;
+    return dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+  }();
   if (library == nullptr) {
     why_not = loader_error_text();
     if (why_not.empty()) why_not = "libnvidia-ml.so.1 cannot be opened";
