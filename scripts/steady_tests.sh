@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs test programs again and again on a busy machine: two cores, with four busy loops and with memory pressure, in
-# random order, three times as many at once as fit. Called by `make test-steady`. Prints each failure with its round, and
+# random order, twice as many at once as fit. Called by `make test-steady`. Prints each failure with its round, and
 # its log at the end of the line.
 #   scripts/steady_tests.sh [PASS:]PROGRAM...     as run_tests.sh; STEADY_ROUNDS (10); GTEST_FILTER chooses tests
 # The last line is "N of N rounds without a failure". Exit 1 if a round failed.
@@ -34,7 +34,7 @@ good=0
 for round in $(seq "$rounds"); do
   log=$logs/$round.log
   PROFSHIM_TEST_SEED=${STEADY_SEED:-random} PROFSHIM_TEST_RESULTS=$logs/$round \
-    PROFSHIM_TEST_CORES=${PROFSHIM_TEST_CORES:-6} scripts/run_tests.sh "$@" >"$log" 2>&1 &
+    PROFSHIM_TEST_CORES=${PROFSHIM_TEST_CORES:-4} scripts/run_tests.sh "$@" >"$log" 2>&1 &
   started[5]=$!
   if wait "$!"; then # unlike a command in the foreground, it lets the traps run at once
     good=$((good + 1))

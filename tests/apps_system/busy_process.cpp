@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -96,7 +97,13 @@ int open_network() {
   return works ? tun : -1;
 }
 
-// Receives `bytes` and sends half of them, in packets of 1000 bytes.
+void print_time(const char* name) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::printf("%s %lld\n", name, static_cast<long long>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
+}
+
+// Receives `bytes` and sends half of them, in packets of 1000 bytes. Prints when each part began and ended.
 void use_network(int tun, std::size_t bytes) {
   constexpr std::size_t kPacket = 1000, kHeaders = 28;  // of IPv4 and UDP
   const int out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -106,6 +113,7 @@ void use_network(int tun, std::size_t bytes) {
   inet_pton(AF_INET, "10.9.8.2", &to.sin_addr);
   std::vector<char> packet(kPacket, 0), read_back(kPacket);
   for (int part = 0; part < kParts; ++part) {
+    print_time("part_began_ns");
     for (std::size_t i = 0; i < bytes / kPacket / kParts; ++i) {
       packet[0] = 0x45;  // version 4, header of 20 bytes; the kernel counts the packet, then drops it
       if (write(tun, packet.data(), kPacket) < 0) std::abort();
@@ -114,6 +122,7 @@ void use_network(int tun, std::size_t bytes) {
         std::abort();
       if (read(tun, read_back.data(), kPacket) < 0) std::abort();
     }
+    print_time("part_ended_ns");
     usleep(kPause_us);
   }
   close(out);

@@ -3,7 +3,7 @@
 
 #include "counts.h"
 
-enum { kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3, kNeverSent = 99 };
+enum { kLoop = 250, kMany = 20, kPauses = 5, kRounds = 3, kNeverSent = 99 };
 
 static void pause_ms(int ms) {
   const struct timespec time = {0, ms * 1000000L};

@@ -13,7 +13,6 @@ Outcome ask_reader(const std::string& script, const std::vector<std::string>& ar
   EXPECT_TRUE(std::filesystem::exists(python)) << "no Python for the readers: scripts/consumers_venv.sh";
   Job job{.command = {python, PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/" + script}, .preload = false};
   job.command.insert(job.command.end(), arguments.begin(), arguments.end());
-  job.limit_seconds = 180;
   return run(job);
 }
 

@@ -133,7 +133,7 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
 Outcome timed_out(const ScratchFolder& scratch, Mpi mpi, bool preload) {
   const std::string out = scratch / (preload ? "with" : "without");
   Job job = mpirun(mpi, 2, {"/bin/sh", "-c", "exec \"$0\" forever 200 50000 >>\"$1\"", app(mpi, "ending"), out});
-  job.command.insert(job.command.begin(), {"timeout", "-s", "TERM", "100"});
+  job.command.insert(job.command.begin(), {"timeout", "-s", "TERM", "1000"});
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
   job.preload = preload;
   job.while_running = [&](int pid) {

@@ -42,7 +42,6 @@ Job python_job(const ScratchFolder& scratch, const std::string& spec, const std:
   }
   Job job = shell(text + "s=0; for i in $p; do wait $i || s=1; done; exit $s");
   job.folder = scratch.path();
-  job.limit_seconds = 120;
   job.environment = {{"PROFSHIM_SPEC", spec},
                      {"LD_LIBRARY_PATH", fake_cuda_folder()},
                      {"EXTENSION", built("tests/apps_examples/libtraining_kernels.so")},

@@ -50,7 +50,6 @@ class GpuCheckOnFakes : public NeedsNvtx {
   Outcome check(const std::string& text) {
     Job job = shell(text);
     job.preload = false;
-    job.limit_seconds = 300;
     const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13"),
                       nvml = built("tests/fakes/nvml/libnvidia-ml.so.1");
     job.environment = {{"OUT", scratch_ / "out"},

@@ -99,7 +99,6 @@ TEST_F(GpuWindow, MillionLaunchesStayWithinTheMemoryLimit) {
   job.arguments = {"1000000", "10000"};
   job.environment = {{"FAKE_CUDA_TIMELINE", "/dev/null"}, {"FAKE_CUDA_KERNEL_NS", "1000"}};
   job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"128MiB\"\n";
-  job.limit_seconds = 240;
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;

@@ -26,7 +26,6 @@ Recorded record(Mpi mpi, const Threads& threads) {
       mpi, 1,
       {built("tests/apps_limits/" + to_string(mpi) + "/brief_threads"), threads.batches, threads.alive, threads.calls});
   job.folder = scratch.path();
-  job.limit_seconds = 300;
   job.environment.emplace_back("PROFSHIM_SET", "steps.source=none limits.disk_free=1MiB output.gzip=false");
   Recorded found{run(job), {}};
   EXPECT_TRUE(found.outcome.ending() == "exit 0" || found.outcome.ending() == "exit 77") << found.outcome.err;

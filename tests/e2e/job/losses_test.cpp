@@ -15,7 +15,6 @@ namespace {
 Job sends(const ScratchFolder& scratch, Mpi mpi, const std::string& calls, const std::string& settings) {
   Job job = mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/brief_threads"), "1", "1", calls});
   job.folder = scratch.path();
-  job.limit_seconds = 300;
   job.environment.emplace_back("PROFSHIM_SET", "steps.source=none limits.disk_free=1MiB output.gzip=false " + settings);
   return job;
 }

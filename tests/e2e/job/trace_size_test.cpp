@@ -19,7 +19,6 @@ constexpr double kMiB = 1 << 20;
 double filled(Job job, double limit_mib, const std::string& settings) {
   const ScratchFolder scratch;
   job.folder = scratch.path();
-  job.limit_seconds = 300;
   job.environment.emplace_back("PROFSHIM_SET",
                                "steps.source=none limits.disk_free=1MiB output.gzip=false "
                                "limits.trace_size=" +

@@ -12,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-constexpr int kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
+constexpr int kLoop = 250, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
 // Limit of events for one loop of polls. A process that loses its CPU for a while begins a new event.
 constexpr std::size_t kFew = 60;
 

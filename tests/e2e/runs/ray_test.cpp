@@ -169,8 +169,7 @@ TEST(RayCluster, ReportShowsTheGroupsOfActorsApart) {
   const Outcome outcome =
       run({.command = {python_with_ray(), torch_app("launchers/ray_cluster.py"), shim_path(), traces},
            .folder = scratch.path(),
-           .preload = false,
-           .limit_seconds = 300});
+           .preload = false});
   ASSERT_EQ(outcome.ending(), "exit 0") << outcome.err;
 
   // Ray kills an actor 100 ms after SIGTERM (RAY_kill_worker_timeout_milliseconds), on a busy machine before its trace

@@ -76,7 +76,6 @@ GpuRun run_gpu(const GpuJob& wanted) {
   job.command.insert(job.command.end(), wanted.arguments.begin(), wanted.arguments.end());
   job.folder = scratch.path();
   job.preload = wanted.preload;
-  job.limit_seconds = wanted.limit_seconds;
   const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
   job.environment = {
       {"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},

@@ -45,7 +45,6 @@ struct GpuJob {
   std::string spec;   // without version, ranks and output; "" = kRecordAll
   std::string cupti;  // path below build/tests/fakes; "" = the fake CUPTI beside the fake CUDA runtime
   bool preload = true;
-  double limit_seconds = 60;
 };
 GpuRun run_gpu(const GpuJob& job);
 

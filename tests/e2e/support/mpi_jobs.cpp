@@ -14,7 +14,6 @@ std::string to_string(Mpi mpi) { return mpi == Mpi::kOpenMpi ? "openmpi" : "mpic
 
 Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command) {
   Job job;
-  job.limit_seconds = 120;
   if (mpi == Mpi::kOpenMpi) {
     job.command = {"mpirun.openmpi", "--oversubscribe", "--bind-to", "none"};
     // "self,vader" uses no network. RMA windows need vader's direct copies between processes.

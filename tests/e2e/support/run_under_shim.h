@@ -14,7 +14,6 @@ struct Job {
   std::string folder;  // working folder; "" = the tests' working folder
   std::string input;
   bool preload = true;
-  double limit_seconds = 60;                   // then SIGTERM; 5 s later SIGKILL to its process group
   std::function<void()> before_exec;           // in the child between fork and exec; must not allocate
   std::function<void(int pid)> while_running;  // in the parent, right after the start
 };

@@ -84,7 +84,6 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   }
   Job job = shell(kOwnPort + line);
   job.folder = scratch.path();
-  job.limit_seconds = 120;
   job.environment = {{"OMP_NUM_THREADS", "1"},
                      {"GLOO_SOCKET_IFNAME", "lo"},
                      {"TP_SOCKET_IFNAME", "lo"},

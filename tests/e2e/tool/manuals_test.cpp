@@ -180,7 +180,6 @@ class Workplace {
     Job job = shell("export PATH=\"$PWD/bin:$PATH\"\n" + replaced(command, "LIB", shim_path()));
     job.folder = scratch_.path();
     job.preload = false;
-    job.limit_seconds = 120;
     for (const Mpi mpi : installed_mpis()) {
       for (const auto& variable : mpirun(mpi, 1, {}).environment) job.environment.push_back(variable);
     }

@@ -235,7 +235,6 @@ TEST(TorchPrograms, CompiledModelIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "compiled.py");
-  job.limit_seconds = 400;
   job.environment.emplace_back("RANK", "0");
   job.environment.emplace_back("WORLD_SIZE", "1");
 

@@ -14,7 +14,7 @@ namespace profshim::e2e {
 std::vector<std::string> spools();
 void remove_spools();
 
-bool comes_true(const std::function<bool()>& condition, int most_seconds = 30);
+bool comes_true(const std::function<bool()>& condition, int most_seconds = 300);
 
 /// True once a rank records a window into the folder. The first manifest is older than the window.
 bool records(const std::string& folder);
