@@ -22,8 +22,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// A job that takes longer gets SIGTERM, and 5 s later its process group gets SIGKILL. Jobs take up to a minute, on a busy
-/// machine some minutes.
+/// A job that takes longer gets SIGTERM, and 5 s later its process group gets SIGKILL. Jobs take up to a minute, on a
+/// busy machine some minutes.
 constexpr double kHangs_s = 600;
 
 double seconds_since(SteadyClock::time_point start) {

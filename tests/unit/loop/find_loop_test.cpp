@@ -1,69 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "loop/boundaries.h"
 #include "profshim/loop.h"
+#include "unit/loop/job.h"
 
 namespace profshim::loop {
 namespace {
-
-/// Writes the calls of a job. Names that begin with "opt" are optimizers, with "MPI" collectives, with "[" ranges.
-/// "MPI_Send to 1" is a message.
-class Job {
- public:
-  Job& call(const std::string& name, std::int64_t us = 10) {
-    const auto [at, is_new] = ids_.emplace(name, sequence_.symbols.size());
-    if (is_new) sequence_.symbols.push_back(symbol_of(name));
-    sequence_.calls.push_back({static_cast<std::uint32_t>(at->second), now_, now_ + us * 1000});
-    now_ += (us + 1) * 1000;
-    return *this;
-  }
-  Job& pause(std::int64_t us) {
-    now_ += us * 1000;
-    return *this;
-  }
-  Job& calls(const std::vector<std::string>& names, std::int64_t us = 10) {
-    for (const std::string& name : names) call(name, us);
-    return *this;
-  }
-  Job& seconds_of_batches(std::int64_t seconds) {
-    while (now_ < seconds * 1'000'000'000) calls({"load", "linear", "relu", "argmax"}, 10'000);
-    return *this;
-  }
-  Job& train_batch() { return calls({"load", "linear", "relu", "linear", "loss", "backward", "grad", "grad", "opt"}); }
-  Job& evaluation_batch() { return calls({"load", "linear", "relu", "linear", "argmax", "eq", "sum"}); }
-
-  /// Returns "NAME x EVERY, N cycles" of the chosen level.
-  std::string steps() const {
-    const Finding finding = find_loop(sequence_);
-    if (!finding.chosen) return "none";
-    const Level& level = finding.levels[*finding.chosen];
-    return sequence_.symbols[level.boundary.symbol].name + " x " + std::to_string(level.boundary.every) + ", " +
-           std::to_string(level.cycles) + " cycles";
-  }
-  const Sequence& sequence() const { return sequence_; }
-  Confidence confidence() const { return find_loop(sequence_).confidence; }
-  /// `seconds`: since the first call; 0 = as long as the calls took. `waited`: of these, for a CPU.
-  bool is_settled(std::int64_t seconds = 0, std::int64_t waited = 0) const {
-    const std::int64_t elapsed_ns = seconds != 0 ? seconds * 1'000'000'000 : now_;
-    return loop::is_settled(sequence_, find_loop(sequence_), elapsed_ns, waited * 1'000'000'000);
-  }
-
- private:
-  static Symbol symbol_of(const std::string& name) {
-    if (name.starts_with("opt")) return {CallKind::kOptimizer, name};
-    if (name.starts_with("[")) return {CallKind::kNvtxRange, name};
-    if (name.starts_with("enumerate(")) return {CallKind::kTorchRange, name};
-    if (const std::size_t to = name.find(" to "); to != std::string::npos)
-      return {CallKind::kMessage, name.substr(0, to), std::stoi(name.substr(to + 4))};
-    return {name.starts_with("MPI") ? CallKind::kCollective : CallKind::kOperator, name};
-  }
-
-  std::map<std::string, std::size_t> ids_;
-  Sequence sequence_;
-  std::int64_t now_ = 0;
-};
 
 TEST(FindLoop, ATrainingStepEndsWithItsOptimizer) {
   Job job;
@@ -348,56 +290,6 @@ TEST(FindLoop, ACallWithoutAMarkerBetweenHasNoHighConfidence) {
 
   EXPECT_EQ(job.steps(), "MPI_Alltoall x 1, 39 cycles");
   EXPECT_EQ(job.confidence(), Confidence::kMedium);
-}
-
-TEST(IsSettled, WaitsForFiveRegularCyclesOfAnOptimizer) {
-  Job job;
-  std::string settled;
-  for (int i = 0; i < 8; ++i) settled += job.train_batch().is_settled() ? 'x' : '.';
-
-  EXPECT_EQ(settled, ".....xxx");
-}
-
-TEST(IsSettled, WaitsTwoSecondsWithoutAMarker) {
-  Job job;
-  for (int i = 0; i < 20; ++i) job.calls({"MPI_Isend to 1", "MPI_Irecv to 1", "MPI_Waitall"});
-
-  EXPECT_FALSE(job.is_settled(1));
-  EXPECT_TRUE(job.is_settled(3));
-}
-
-TEST(IsSettled, CountsNoTimeInWhichTheThreadWaitedForACpu) {
-  const Job job = Job().seconds_of_batches(6);
-
-  EXPECT_FALSE(job.is_settled(6, 5));
-  EXPECT_TRUE(job.is_settled(6, 3));
-}
-
-// A job that starts slowly calls some operators again and again.
-TEST(IsSettled, WaitsIfALoopOfOperatorsTakesLittleTime) {
-  Job job;
-  for (int i = 0; i < 30; ++i) job.calls({"empty", "uniform", "copy", "detach"});
-
-  EXPECT_FALSE(job.is_settled(3));
-  EXPECT_TRUE(Job().seconds_of_batches(3).is_settled());
-}
-
-// The minibatches of the first iteration look like steps until the next rollout.
-TEST(IsSettled, WaitsForTheNextRollout) {
-  Job job;
-  const auto rollout = [&job] {
-    for (int i = 0; i < 60; ++i) job.calls({"observe", "linear", "relu", "linear", "sample"});
-  };
-  rollout();
-  for (int i = 0; i < 10; ++i) job.train_batch();
-  EXPECT_FALSE(job.is_settled());
-
-  for (int iteration = 0; iteration < 6; ++iteration) {
-    rollout();
-    for (int i = 0; i < 10; ++i) job.train_batch();
-  }
-  EXPECT_TRUE(job.is_settled());
-  EXPECT_EQ(job.steps(), "opt x 10, 6 cycles");
 }
 
 }  // namespace
