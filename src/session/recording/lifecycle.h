@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "profshim/base/threads/futex_event.h"
+#include "profshim/base/threads/loader_lock.h"
 #include "profshim/session.h"
 
 namespace profshim::session {
@@ -24,7 +25,10 @@ class TickFunctions {
   }
   void call() const {
     for (const auto& slot : slots_) {
-      if (void (*const function)() = slot.load()) function();
+      void (*const function)() = slot.load();
+      if (function == nullptr) continue;
+      const ForksWait while_it_may_hold_locks;
+      function();
     }
   }
 

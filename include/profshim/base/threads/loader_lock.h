@@ -10,7 +10,8 @@
 
 namespace profshim {
 
-/// While it lives, fork() waits, on other threads. Any thread; allocates nothing; may be nested.
+/// While it lives, fork() waits, on other threads. Hold it only briefly: our threads may have a low priority. Any
+/// thread; allocates nothing; may be nested.
 class ForksWait {
  public:
   ForksWait();
