@@ -46,7 +46,7 @@ Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::v
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
   job.environment.emplace_back("PROFSHIM_RANKS", "all");
-  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none limits.window_seconds=3600");
   return job;
 }
 
