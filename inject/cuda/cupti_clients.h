@@ -5,14 +5,23 @@
 #include <atomic>
 #include <cstdint>
 
+#include "profshim/base/clock.h"
+
 namespace profshim::cupti {
 
-/// After kMaxTries, goes on without the lock: a forked child inherits the flag, but not the thread that would clear it.
+/// After kMostWait_ns, goes on without the lock: a forked child inherits the flag, but not the thread that would clear
+/// it.
 class SpinLockGuard {
  public:
   explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
-    constexpr int kMaxTries = 1 << 14;
-    for (int i = 0; i < kMaxTries && flag_.test_and_set(std::memory_order_acquire); ++i) sched_yield();
+    constexpr std::int64_t kMostWait_ns = 100'000'000;
+    std::int64_t until_ns = 0;
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+      const std::int64_t now_ns = monotonic_ns();
+      if (until_ns == 0) until_ns = now_ns + kMostWait_ns;
+      if (now_ns > until_ns) return;
+      sched_yield();
+    }
   }
   ~SpinLockGuard() { flag_.clear(std::memory_order_release); }
   SpinLockGuard(const SpinLockGuard&) = delete;
