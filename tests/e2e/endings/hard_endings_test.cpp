@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Endings, CpuLimit,
 TEST(CpuTime, ThatIsTooShortForTheTraceIsReported) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
-    Job job{.command = {app(mpi, "ending"), "forever", "100", "0"}};
+    Job job{.command = {app(mpi, "ending"), "forever", "100", "-1"}};
     job.before_exec = [] {
       const rlimit limit{1, 2};
       setrlimit(RLIMIT_CPU, &limit);
