@@ -1,11 +1,9 @@
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <cstdint>
 
-#include "profshim/base/clock.h"
+#include "profshim/base/threads/take_flag.h"
 
 namespace profshim::cupti {
 
@@ -15,13 +13,7 @@ class SpinLockGuard {
  public:
   explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
     constexpr std::int64_t kMostWait_ns = 100'000'000;
-    std::int64_t until_ns = 0;
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-      const std::int64_t now_ns = monotonic_ns();
-      if (until_ns == 0) until_ns = now_ns + kMostWait_ns;
-      if (now_ns > until_ns) return;
-      sched_yield();
-    }
+    take_flag(flag_, kMostWait_ns);
   }
   ~SpinLockGuard() { flag_.clear(std::memory_order_release); }
   SpinLockGuard(const SpinLockGuard&) = delete;

@@ -1,11 +1,10 @@
-#include <sched.h>
-
 #include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <new>
 
 #include "profshim/base/threads/shared_words.h"
+#include "profshim/base/threads/take_flag.h"
 #include "profshim/recorder_control.h"
 #include "record/recorder_state.h"
 #include "tables.h"
@@ -24,13 +23,7 @@ constinit std::atomic_flag opening = ATOMIC_FLAG_INIT;
 /// a signal handler that also opens a window.
 class OpeningTurn {
  public:
-  OpeningTurn() {
-    constexpr int kTries = 1000;
-    for (int i = 0; i < kTries && !has_turn_; ++i) {
-      has_turn_ = !opening.test_and_set(std::memory_order_acquire);
-      if (!has_turn_) sched_yield();
-    }
-  }
+  OpeningTurn() = default;
   ~OpeningTurn() {
     if (has_turn_) opening.clear(std::memory_order_release);
   }
@@ -39,7 +32,8 @@ class OpeningTurn {
   bool has_turn() const { return has_turn_; }
 
  private:
-  bool has_turn_ = false;
+  static constexpr std::int64_t kMostWait_ns = 20'000'000;
+  const bool has_turn_ = take_flag(opening, kMostWait_ns);
 };
 
 void copy_losses(const SpoolHeader& h, std::uint32_t (&to)[kLosses]) {

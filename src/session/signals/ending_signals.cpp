@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -16,6 +15,7 @@
 
 #include "cpu_limit.h"
 #include "profshim/base/clock.h"
+#include "profshim/base/threads/take_flag.h"
 
 namespace profshim::ending_signals {
 namespace {
@@ -47,8 +47,7 @@ constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
 // kept the lock.
 void lock() {
   constexpr std::int64_t kLongest_ns = 100'000'000;
-  const std::int64_t until = monotonic_ns() + kLongest_ns;
-  while (locked.test_and_set(std::memory_order_acquire) && monotonic_ns() < until) sched_yield();
+  take_flag(locked, kLongest_ns);
 }
 void unlock() { locked.clear(std::memory_order_release); }
 
