@@ -1,13 +1,14 @@
 #include "profshim/base/threads/take_flag.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "unit/on_one_cpu.h"
 
 namespace profshim {
 namespace {
@@ -29,11 +30,7 @@ TEST(TakeFlag, WaitsUntilItIsCleared) {
 
 // Each call of sched_yield() takes milliseconds there.
 TEST(TakeFlag, HasALimitInTimeAlsoOnABusyCpu) {
-  cpu_set_t before, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const test::OnOneCpu with_its_threads;
   std::atomic<bool> stop{false};
   std::vector<std::thread> others;
   for (int i = 0; i < 4; ++i)
@@ -50,7 +47,6 @@ TEST(TakeFlag, HasALimitInTimeAlsoOnABusyCpu) {
 
   stop = true;
   for (std::thread& other : others) other.join();
-  sched_setaffinity(0, sizeof before, &before);
   EXPECT_LT(waited, std::chrono::nanoseconds(kMinute_ns)) << "16,384 yields would take longer";
 }
 
