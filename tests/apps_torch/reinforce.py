@@ -1,4 +1,4 @@
-"""Reinforcement learning in two phases: a rollout without gradients, then several updates."""
+"""Reinforcement learning in two phases: each step is a rollout without gradients and an update."""
 import argparse
 
 import torch
@@ -6,7 +6,7 @@ from torch.profiler import record_function
 
 from operator_counts import OperatorCounts
 
-ROLLOUTS, UPDATES, LENGTH = 5, 4, 8
+STEPS, LENGTH = 20, 8
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--counts")
@@ -37,15 +37,12 @@ def update(states, actions, rewards):
     optimizer.step()
 
 
-step = 0
-for _ in range(ROLLOUTS):
+for step in range(STEPS):
     with record_function("rollout"):
         gathered = rollout()
-    for _ in range(UPDATES):
-        update(*gathered)
-        counts.after_step(step)
-        optimizer.zero_grad()
-        step += 1
+    update(*gathered)
+    counts.after_step(step)
+    optimizer.zero_grad()
 
 print(f"policy {sum(p.abs().sum() for p in policy.parameters()).item():.6f}")
 counts.write()
