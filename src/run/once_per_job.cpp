@@ -49,6 +49,12 @@ std::string said_first(const std::string& folder, const char* topic, std::int64_
   return read_small_file(name, kMostSmallFile, said, error, nullptr, top.get()) ? said : own;
 }
 
+void say(const std::string& folder, const char* topic, std::int64_t base_time_ns, const std::string& text) {
+  if (said_first(folder, topic, base_time_ns, "") == text) return;
+  if (const Descriptor top = open_folder(folder))
+    replace_whole(top.get(), marks_of(base_time_ns) + "/" + topic, text);
+}
+
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns) {
   const Descriptor top = open_folder(folder);
   const std::string name = marks_of(base_time_ns);

@@ -1,5 +1,7 @@
 // A loop of one collective. Rank 0 does more in every fifth iteration, so that alone it looks like a loop of five.
+// The others end later. Usage: uneven_ranks MILLISECONDS
 #include <mpi.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
@@ -17,5 +19,6 @@ int main(int argc, char** argv) {
     }
   }
   MPI_Finalize();
+  if (rank != 0) usleep(atoi(argv[1]) * 1000);
   return 0;
 }

@@ -19,6 +19,9 @@ bool speaks_for_job(const Rank& rank, const std::string& folder, const char* top
 /// rank is: then, or without the folder, returns `own`.
 std::string said_first(const std::string& folder, const char* topic, std::int64_t base_time_ns, const std::string& own);
 
+/// Replaces what any rank has said about `topic`. Fails in silence.
+void say(const std::string& folder, const char* topic, std::int64_t base_time_ns, const std::string& text);
+
 /// Removes the run's marks if no rank records anymore. Call after release_claim().
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns);
 

@@ -134,16 +134,25 @@ std::int64_t StepFinder::waited_ns(std::int32_t tid) {
 }
 
 void StepFinder::agree(Result& result, const loop::RecordedCalls& calls, bool must_decide) {
+  const std::string topic = "steps-" + std::to_string(decisions_), so_far = topic + "-so-far";
+  const std::int64_t run = recorder::header().base_time_ns;
   const bool decides = result.rule != nullptr && (result.is_settled || must_decide);
+  const bool is_for_all = result.rule != nullptr && result.rule->is_made_by_all;
+  if (!decides || !is_for_all) say_so_far(so_far, is_for_all ? result.rule.get() : nullptr);
   // Another rank cannot take steps from messages. So a rank that found such steps and also makes calls of all ranks
-  // waits, for as long again as it took to find them, until another rank has found steps that all make.
-  const bool is_for_all = decides && result.rule->is_made_by_all;
-  const bool may_wait = decides && !is_for_all && recurs_on_all_ranks(calls.sequence);
-  if (may_wait && waits_until_ns_ == 0) waits_until_ns_ = 2 * calls.elapsed_ns;
-  if (may_wait && calls.elapsed_ns < waits_until_ns_) result.is_settled = false;
-  const std::string own = is_for_all ? shared_text(*result.rule) : "";
-  const std::string topic = "steps-" + std::to_string(decisions_);
-  const std::string said = run::said_first(plan_.folder, topic.c_str(), recorder::header().base_time_ns, own);
+  // waits, for as long again as it took to find them, until another rank has found steps that all make. Then it takes
+  // those that another rank sees so far: that one may be slower, or still has a job to do.
+  if (decides && !is_for_all && recurs_on_all_ranks(calls.sequence)) {
+    if (waits_until_ns_ == 0) waits_until_ns_ = 2 * calls.elapsed_ns;
+    const bool waits = calls.elapsed_ns < waits_until_ns_;
+    if (waits) result.is_settled = false;
+    if (must_decide || !waits) {
+      auto shared = shared_rule(run::said_first(plan_.folder, so_far.c_str(), run, ""), calls.sequence);
+      if (shared != nullptr) result.rule = std::move(shared);
+    }
+  }
+  const std::string own = decides && result.rule->is_made_by_all ? shared_text(*result.rule) : "";
+  const std::string said = run::said_first(plan_.folder, topic.c_str(), run, own);
   if (said == own) return;
   std::unique_ptr<const StepRule> shared = shared_rule(said, calls.sequence);
   if (shared == nullptr) return;
@@ -151,10 +160,18 @@ void StepFinder::agree(Result& result, const loop::RecordedCalls& calls, bool mu
   result.is_settled = true;
 }
 
+void StepFinder::say_so_far(const std::string& topic, const StepRule* rule) {
+  const std::string text = rule != nullptr ? shared_text(*rule) : "";
+  if (text.empty() && !says_so_far_) return;  // it is another rank's word
+  says_so_far_ = !text.empty();
+  run::say(plan_.folder, topic.c_str(), recorder::header().base_time_ns, text);
+}
+
 void StepFinder::use(Result& result) {
   Search running = Search::kRunning;
   ++decisions_;
   waits_until_ns_ = 0;
+  says_so_far_ = false;
   // A known range may have ended the search.
   if (!search_.state.compare_exchange_strong(running, Search::kChanging)) return;
   steps_.use_found(result.rule.release(), result.tid);

@@ -36,6 +36,20 @@ TEST(SaidFirst, IsTheTextOfTheFirstRank) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(Say, ReplacesTheTextOfAnyRank) {
+  const test::TemporaryFolder folder;
+
+  say(folder.path(), "steps", 7, "a");
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, ""), "a");
+  say(folder.path(), "steps", 7, "b");
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, "c"), "b");
+  say(folder.path(), "steps", 7, "");
+  EXPECT_EQ(said_first(folder.path(), "steps", 7, ""), "");
+  say("/no/such/folder", "steps", 7, "b");
+  remove_job_lines(folder.path(), 7);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 TEST(JobLines, MarksStayWhileARankRecords) {
   const test::TemporaryFolder folder;
   const std::string claim = folder.path() + "/.claim-rank1";
