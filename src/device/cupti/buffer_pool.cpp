@@ -155,12 +155,11 @@ bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_for
   if (index == kNone && complete_unread(data, valid)) return true;
   // The device thread may write off the buffer at the same time.
   Place outstanding = Place::kOutstanding;
-  if (index == kNone || !slots_[index].place.compare_exchange_strong(outstanding, Place::kCompleting)) {
+  if (index == kNone || !slots_[index].place.compare_exchange_strong(outstanding, Place::kCompleted)) {
     if (counts_foreign) foreign_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   slots_[index].valid = std::min(valid, bytes_);
-  slots_[index].place.store(Place::kCompleted, std::memory_order_relaxed);
   push(completed_, index);
   return true;
 }
@@ -168,7 +167,8 @@ bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_for
 Ticks BufferPool::oldest_outstanding() const {
   Ticks oldest = kNoneOutstanding;
   const auto look = [&oldest](const auto& one) {
-    if (one.place.load(std::memory_order_acquire) != Place::kOutstanding) return;
+    const Place place = one.place.load(std::memory_order_acquire);
+    if (place != Place::kOutstanding && place != Place::kCompleted) return;
     oldest = std::min(oldest, one.taken.load(std::memory_order_relaxed));
   };
   const std::uint32_t made = made_.load(std::memory_order_acquire);
@@ -184,6 +184,7 @@ std::vector<BufferPool::Filled> BufferPool::take_completed() {
                                            std::memory_order_relaxed)) {
   }
   for (auto i = static_cast<std::uint32_t>(head); i != kNone; i = slots_[i].next.load(std::memory_order_relaxed)) {
+    slots_[i].place.store(Place::kRead, std::memory_order_relaxed);
     filled.push_back({slots_[i].data.load(std::memory_order_relaxed), slots_[i].valid});
   }
   std::reverse(filled.begin(), filled.end());
@@ -192,7 +193,7 @@ std::vector<BufferPool::Filled> BufferPool::take_completed() {
 
 void BufferPool::recycle(std::uint8_t* data) {
   const std::uint32_t index = index_of(data);
-  if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kCompleted) return;
+  if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kRead) return;
   slots_[index].place.store(Place::kFree, std::memory_order_relaxed);
   push(index < kReserve ? reserve_ : free_, index);
 }

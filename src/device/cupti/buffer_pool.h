@@ -45,7 +45,8 @@ class BufferPool {
   Room take(bool may_refuse);
   /// `valid`: bytes of records. Returns false if the buffer is not ours, or was written off.
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
-  /// Returns when CUPTI took the oldest buffer that it still has, or kNoneOutstanding.
+  /// Returns when CUPTI took the oldest of the buffers that it has, or that it has completed since take_completed();
+  /// kNoneOutstanding = there is none. A thread of CUPTI may complete one at any time.
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
@@ -60,7 +61,7 @@ class BufferPool {
  private:
   static constexpr std::size_t kMostBuffers = 256;
   static constexpr std::uint32_t kNone = 0xffffffff;
-  enum class Place : std::uint8_t { kUnused, kFree, kOutstanding, kCompleting, kCompleted, kWrittenOff };
+  enum class Place : std::uint8_t { kUnused, kFree, kOutstanding, kCompleted, kRead, kWrittenOff };
   struct Slot {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<std::uint32_t> next{kNone};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <new>
 #include <set>
 #include <string>
@@ -190,6 +191,7 @@ class Collected final : public device::EventOutput {
   void put(const Event& event, const Event* continuation) override {
     if (no_memory) throw std::bad_alloc();
     events.push_back(event);
+    if (on_put) on_put();
     if (continuation != nullptr) continuations.push_back(*continuation);
   }
   StringId text(const char* text) override {
@@ -215,6 +217,7 @@ class Collected final : public device::EventOutput {
     std::string text;
   };
   bool no_memory = false;
+  std::function<void()> on_put;
   std::vector<Event> events, continuations;
   std::vector<std::string> texts;
   std::vector<Definition> definitions;

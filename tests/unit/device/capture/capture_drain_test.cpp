@@ -23,6 +23,26 @@ TEST_P(CaptureTest, AWindowWaitsForTheActivityOfItsLaunches) {
   EXPECT_EQ(capture_->converter().losses().launches, 0u);
 }
 
+// A thread of CUPTI completes buffers at any time.
+TEST_P(CaptureTest, ABufferThatComesWhileAnotherIsReadIsWaitedFor) {
+  cupti_.add(call(1));
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  cupti_.add(call(2));
+  cupti_.add(kernel(2));
+  int events = 0;
+  out_.on_put = [&] {
+    if (++events == 1) cupti_.complete();
+    EXPECT_LT(capture_->settled_until(), request_.off_at) << "the window takes no more events";
+  };
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  serve(kSecond / 100);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 2u);
+}
+
 TEST_P(CaptureTest, ActivityThatNeverComesIsGivenUpAndCounted) {
   cupti_.add(call(1));
   cupti_.deliver();
