@@ -45,12 +45,6 @@ bool removed_a_trace(const std::string& folder) {
   return false;
 }
 
-bool has_a_trace(const std::string& folder) {
-  for (const std::string& file : files_below(folder))
-    if (file.find(".pt.trace.json") != std::string::npos) return true;
-  return false;
-}
-
 /// Waits for the condition first.
 Killed kill_after(Job job, std::int64_t after_us, const std::function<bool()>& condition) {
   Killed killed;
@@ -98,10 +92,10 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
                                     (scratch / "traces") + "\"\ngzip = " + (moment % 2 == 0 ? "false" : "true") + "\n");
     const std::int64_t after_us = delay_us(random);
 
-    // Half of the jobs are killed while they write: a window lasts some milliseconds.
+    // Half of the jobs are killed while they write their second trace: a window lasts some milliseconds.
     const bool while_it_writes = moment % 4 < 2;
     const Killed killed = while_it_writes
-                              ? kill_after(job, after_us / 5, [&] { return has_a_trace(scratch / "traces"); })
+                              ? kill_after(job, after_us / 5, [&] { return !traces_below(scratch / "traces").empty(); })
                               : kill_after(job, after_us, [] { return true; });
 
     EXPECT_EQ(killed.outcome.ending(), "signal 9");

@@ -18,13 +18,14 @@ Job training(const ScratchFolder& scratch, const std::string& arguments, bool pr
                                     std::string("capture.profile_memory=") + (profile_memory ? "true" : "false")));
 }
 
-/// Removes all digits, because times and process ids differ between runs.
+/// Removes all digits and repeated blanks: times and process ids differ between runs, and glog pads the ids.
 std::string jobs_own(const std::string& err) {
   std::istringstream lines(err);
   std::string own;
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind("profshim:", 0) == 0) continue;
     std::erase_if(line, [](char c) { return c >= '0' && c <= '9'; });
+    line.erase(std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }), line.end());
     own += line + "\n";
   }
   return own;
