@@ -26,10 +26,9 @@ void note_activity_before_start() {
   if (open_ns == 0) return;
   const FirstCall seen = shared.begins.first_call.load();
   const bool may_miss = seen == FirstCall::kNotHeld || (seen == FirstCall::kNotSeen && a_context_exists());
-  if (may_miss) {
-    report_late_begin();
-    shared.begins.late_since_ns.store(open_ns);
-  }
+  if (may_miss) report_late_begin();
+  // Calls before the first one that waited for CUPTI are missing in any case.
+  shared.begins.late_since_ns.store(open_ns);
   // Last: has_settled() waits for it.
   shared.begins.open_since_ns.compare_exchange_strong(open_ns, 0, std::memory_order_release);
 }

@@ -125,6 +125,18 @@ TEST_P(GpuCapture, RecordsTwoStreamsAndTheirEvents) {
   expect_launched(run.traces[0]);
 }
 
+// The first call of the program makes a stream. CUPTI is ready a tenth of a second later.
+TEST_P(GpuCapture, FirstCallWaitsAndTheTraceTellsSinceWhenItHasCalls) {
+  const GpuRun run = record("streams", {"4"}, {{"FAKE_CUDA_THREAD_INIT_MS", "100"}});
+
+  const auto calls = of_category(run.traces[0], "cuda_runtime");
+  EXPECT_EQ(names(calls, "cudaEventRecord"), 12u);
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
+  const std::string after_us = run.traces[0].property("gpu_recorded_after_us");
+  ASSERT_EQ(after_us.substr(0, 1), "[") << "it is not told";
+  EXPECT_GT(std::atol(after_us.c_str() + 1), 0);
+}
+
 TEST_P(GpuCapture, RecordsEveryNodeOfAGraph) {
   const GpuRun run = record("graph", {"15"});
 
