@@ -17,9 +17,11 @@ constexpr std::string_view kClaim = ".claim-rank";
 
 std::string marks_of(std::int64_t base_time_ns) { return ".said-" + std::to_string(base_time_ns); }
 
-bool has_claims(int folder_fd) {
+/// `but`: a claim that does not count.
+bool has_claims(int folder_fd, const std::string& but = "") {
   const std::vector<std::string> names = names_in(folder_fd);
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with(kClaim); });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name.starts_with(kClaim) && name != but; });
 }
 
 }  // namespace
@@ -51,8 +53,12 @@ std::string said_first(const std::string& folder, const char* topic, std::int64_
 
 void say(const std::string& folder, const char* topic, std::int64_t base_time_ns, const std::string& text) {
   if (said_first(folder, topic, base_time_ns, "") == text) return;
-  if (const Descriptor top = open_folder(folder))
-    replace_whole(top.get(), marks_of(base_time_ns) + "/" + topic, text);
+  if (const Descriptor top = open_folder(folder)) replace_whole(top.get(), marks_of(base_time_ns) + "/" + topic, text);
+}
+
+bool is_other_rank_claimed(const std::string& folder, int rank) {
+  const Descriptor top = open_folder(folder);
+  return top && has_claims(top.get(), std::string(kClaim) + std::to_string(rank));
 }
 
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns) {

@@ -22,6 +22,9 @@ std::string said_first(const std::string& folder, const char* topic, std::int64_
 /// Replaces what any rank has said about `topic`. Fails in silence.
 void say(const std::string& folder, const char* topic, std::int64_t base_time_ns, const std::string& text);
 
+/// True if a process has claimed another rank than this one.
+bool is_other_rank_claimed(const std::string& folder, int rank);
+
 /// Removes the run's marks if no rank records anymore. Call after release_claim().
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns);
 

@@ -1,9 +1,12 @@
 #include "shared_steps.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "profshim/base/text/number_text.h"
+#include "profshim/run/once_per_job.h"
 
 namespace profshim::session {
 namespace {
@@ -41,6 +44,57 @@ std::unique_ptr<const StepRule> shared_rule(const std::string& text, const loop:
     if (calls >= kLeastSteps * static_cast<std::ptrdiff_t>(boundary.every)) return rule;
   }
   return nullptr;
+}
+
+void SearchOfRanks::begin(int number) {
+  decided_ = "steps-" + std::to_string(number);
+  so_far_ = decided_ + "-so-far";
+  messages_ = decided_ + "-messages";
+  says_steps_ = false;
+}
+
+void SearchOfRanks::say(const StepRule* rule) {
+  const bool is_for_all = rule != nullptr && rule->is_made_by_all;
+  say_steps(is_for_all ? shared_text(*rule) : "");
+  if (rule != nullptr && !is_for_all) say_messages();
+}
+
+void SearchOfRanks::say_steps(const std::string& text) {
+  if (text.empty() && !says_steps_) return;  // another rank has said it
+  says_steps_ = !text.empty();
+  run::say(plan_.folder, so_far_.c_str(), base_time_ns_, text);
+}
+
+/// Two ranks are enough: each other one then knows of another.
+void SearchOfRanks::say_messages() {
+  const std::string ranks = said(messages_), own = std::to_string(plan_.rank.rank);
+  if (ranks == own || ranks.find(',') != std::string::npos) return;
+  const std::string all = ranks.empty() ? own : ranks + "," + own;
+  run::say(plan_.folder, messages_.c_str(), base_time_ns_, all);
+}
+
+std::string SearchOfRanks::said(const std::string& topic) const {
+  return run::said_first(plan_.folder, topic.c_str(), base_time_ns_, "");
+}
+
+std::string SearchOfRanks::seen_so_far() const { return said(so_far_); }
+
+bool SearchOfRanks::has_heard_of_others() const {
+  const std::string ranks = said(messages_);
+  const bool others_see_messages = !ranks.empty() && ranks != std::to_string(plan_.rank.rank);
+  return others_see_messages || !seen_so_far().empty() || !run::is_other_rank_claimed(plan_.folder, plan_.rank.rank);
+}
+
+void SearchOfRanks::await_word() const {
+  constexpr int kWaits = 200;
+  for (int i = 0; i < kWaits && decided("").empty() && !has_heard_of_others(); ++i) {
+    const timespec pause{0, 10'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+std::string SearchOfRanks::decided(const std::string& own) const {
+  return run::said_first(plan_.folder, decided_.c_str(), base_time_ns_, own);
 }
 
 bool recurs_on_all_ranks(const loop::Sequence& sequence) {

@@ -6,7 +6,6 @@
 #include <exception>
 
 #include "profshim/base/threads/cpu_wait.h"
-#include "profshim/run/once_per_job.h"
 #include "shared_steps.h"
 
 namespace profshim::session {
@@ -26,10 +25,18 @@ std::int64_t own_cpu_ns() {
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
+/// Waits for other ranks, relative to the time that this rank needed.
+constexpr std::int64_t kWaitForDecision = 2, kWaitForWord = 10;
+
 }  // namespace
 
 StepFinder::StepFinder(const Plan& plan, WindowQueue& queue, RecordingSwitch& recording, Steps& steps)
-    : plan_(plan), queue_(queue), recording_(recording), steps_(steps), search_(steps.search()) {
+    : plan_(plan),
+      queue_(queue),
+      recording_(recording),
+      steps_(steps),
+      search_(steps.search()),
+      ranks_(plan, recorder::header().base_time_ns) {
   std::string why_not;
   view_ = spool::View::in_memory(recorder::data(), recorder::size(), why_not);
 }
@@ -41,7 +48,7 @@ void StepFinder::begin() {
   events_before_ = events;
   events_looked_at_ = events;
   next_look_ns_ = 0;
-  waits_until_ns_ = 0;
+  found_after_ns_ = 0;
   search_.keep_from(plan_, ticks());
   search_.state.store(Search::kRunning);
   recording_.want_for_steps(true);
@@ -134,44 +141,36 @@ std::int64_t StepFinder::waited_ns(std::int32_t tid) {
 }
 
 void StepFinder::agree(Result& result, const loop::RecordedCalls& calls, bool must_decide) {
-  const std::string topic = "steps-" + std::to_string(decisions_), so_far = topic + "-so-far";
-  const std::int64_t run = recorder::header().base_time_ns;
   const bool decides = result.rule != nullptr && (result.is_settled || must_decide);
   const bool is_for_all = result.rule != nullptr && result.rule->is_made_by_all;
-  if (!decides || !is_for_all) say_so_far(so_far, is_for_all ? result.rule.get() : nullptr);
+  if (!decides || !is_for_all) ranks_.say(result.rule.get());
   // Another rank cannot take steps from messages. So a rank that found such steps and also makes calls of all ranks
-  // waits, for as long again as it took to find them, until another rank has found steps that all make. Then it takes
-  // those that another rank sees so far: that one may be slower, or still has a job to do.
+  // waits, for as long again as it took to find them, until another rank has found steps that all make; longer while
+  // no other rank has said anything. Then it takes those that another rank sees so far.
   if (decides && !is_for_all && recurs_on_all_ranks(calls.sequence)) {
-    if (waits_until_ns_ == 0) waits_until_ns_ = 2 * calls.elapsed_ns;
-    const bool waits = calls.elapsed_ns < waits_until_ns_;
+    if (found_after_ns_ == 0) found_after_ns_ = calls.elapsed_ns;
+    if (ends_) ranks_.await_word();
+    const std::int64_t times = ranks_.has_heard_of_others() ? kWaitForDecision : kWaitForWord;
+    const bool waits = calls.elapsed_ns < times * found_after_ns_;
     if (waits) result.is_settled = false;
     if (must_decide || !waits) {
-      auto shared = shared_rule(run::said_first(plan_.folder, so_far.c_str(), run, ""), calls.sequence);
+      auto shared = shared_rule(ranks_.seen_so_far(), calls.sequence);
       if (shared != nullptr) result.rule = std::move(shared);
     }
   }
   const std::string own = decides && result.rule->is_made_by_all ? shared_text(*result.rule) : "";
-  const std::string said = run::said_first(plan_.folder, topic.c_str(), run, own);
-  if (said == own) return;
-  std::unique_ptr<const StepRule> shared = shared_rule(said, calls.sequence);
+  const std::string decided = ranks_.decided(own);
+  if (decided == own) return;
+  std::unique_ptr<const StepRule> shared = shared_rule(decided, calls.sequence);
   if (shared == nullptr) return;
   result.rule = std::move(shared);
   result.is_settled = true;
 }
 
-void StepFinder::say_so_far(const std::string& topic, const StepRule* rule) {
-  const std::string text = rule != nullptr ? shared_text(*rule) : "";
-  if (text.empty() && !says_so_far_) return;  // it is another rank's word
-  says_so_far_ = !text.empty();
-  run::say(plan_.folder, topic.c_str(), recorder::header().base_time_ns, text);
-}
-
 void StepFinder::use(Result& result) {
   Search running = Search::kRunning;
-  ++decisions_;
-  waits_until_ns_ = 0;
-  says_so_far_ = false;
+  ranks_.begin(++decisions_);
+  found_after_ns_ = 0;
   // A known range may have ended the search.
   if (!search_.state.compare_exchange_strong(running, Search::kChanging)) return;
   steps_.use_found(result.rule.release(), result.tid);
@@ -200,6 +199,7 @@ void StepFinder::finish() {
   try {
     const std::lock_guard lock(mutex_);
     if (search_.state.load() != Search::kRunning) return;
+    ends_ = true;
     Result result = look(true);
     if (result.rule != nullptr) return use(result);
     search_.state.store(Search::kOver);

@@ -5,10 +5,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 
 #include "profshim/loop.h"
 #include "profshim/spool/view.h"
+#include "shared_steps.h"
 #include "steps.h"
 
 namespace profshim::session {
@@ -46,8 +46,6 @@ class StepFinder {
   std::int64_t waited_ns(std::int32_t tid);
   /// Replaces the result by the steps that another rank found first, if this rank makes them, too.
   void agree(Result& result, const loop::RecordedCalls& calls, bool must_decide);
-  /// Tells the other ranks the steps that this one sees before it decides; null = none, or no longer.
-  void say_so_far(const std::string& topic, const StepRule* rule);
   void use(Result& result);
   void pause();
   /// True if the steps that were found have stopped.
@@ -67,8 +65,9 @@ class StepFinder {
   // Per thread, and when that search began: how long it had waited for a CPU at the first look.
   std::map<std::int32_t, std::int64_t> waited_before_ns_;
   std::int64_t asked_since_ns_ = 0;
-  std::atomic<std::int64_t> waits_until_ns_{0};  // for steps of another rank, since the first call; 0 = does not wait
-  bool says_so_far_ = false;
+  SearchOfRanks ranks_;
+  std::atomic<std::int64_t> found_after_ns_{0};  // steps that no other rank can take; since the first call; 0 = none
+  bool ends_ = false;
   // Progress of the found steps, as has_loop_ended() saw it.
   std::uint64_t steps_seen_ = 0;
   std::int64_t first_step_ns_ = 0, last_step_ns_ = 0;

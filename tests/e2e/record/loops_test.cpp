@@ -78,7 +78,7 @@ TEST(FoundSteps, ComeFromCallsThatTheSpecLeavesOut) {
 
 TEST(FoundSteps, AreTheSameOnAllRanks) {
   const ScratchFolder scratch;
-  Job job = recorded(scratch, 3, {built("tests/apps_loops/openmpi/uneven_ranks"), "2000"});
+  Job job = recorded(scratch, 3, {built("tests/apps_loops/openmpi/uneven_ranks"), "1000"});
   job.environment.emplace_back("PROFSHIM_STEPS", "2-3");
   job.environment.emplace_back("PROFSHIM_RANKS", "all");
 

@@ -50,6 +50,16 @@ TEST(Say, ReplacesTheTextOfAnyRank) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(Claims, OfOtherRanksAreSeen) {
+  const test::TemporaryFolder folder;
+
+  EXPECT_FALSE(is_other_rank_claimed(folder.path(), 1));
+  std::ofstream(folder.path() + "/.claim-rank1") << "x";
+  EXPECT_FALSE(is_other_rank_claimed(folder.path(), 1));
+  EXPECT_TRUE(is_other_rank_claimed(folder.path(), 11));
+  EXPECT_FALSE(is_other_rank_claimed("/no/such/folder", 1));
+}
+
 TEST(JobLines, MarksStayWhileARankRecords) {
   const test::TemporaryFolder folder;
   const std::string claim = folder.path() + "/.claim-rank1";

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "unit/temporary_folder.h"
+
 namespace profshim::session {
 namespace {
 
@@ -60,6 +65,60 @@ TEST(SharedSteps, AreNotTakenIfTheRankDoesNotMakeThem) {
       << "not two steps yet";
   EXPECT_EQ(shared_rule("", sequence), nullptr);
   EXPECT_EQ(shared_rule("high\nsteps.source=collective steps.every=-7", sequence), nullptr);
+}
+
+class SearchOfTwoRanks : public ::testing::Test {
+ protected:
+  SearchOfTwoRanks() {
+    for (int rank : {0, 1}) {
+      plans_[rank].folder = folder_.path();
+      plans_[rank].rank.rank = rank;
+      std::ofstream(folder_.path() + "/.claim-rank" + std::to_string(rank)) << "x";
+    }
+  }
+  static std::unique_ptr<const StepRule> rule(const loop::Symbol& symbol) {
+    return std::unique_ptr<const StepRule>(rule_of(symbol, {}, Confidence::kHigh));
+  }
+
+  const test::TemporaryFolder folder_;
+  Plan plans_[2];
+  SearchOfRanks zero_{plans_[0], 7}, one_{plans_[1], 7};
+};
+
+TEST_F(SearchOfTwoRanks, TellsStepsOfAllUntilTheyAreTakenBack) {
+  zero_.say(rule(kAllreduce).get());
+  EXPECT_EQ(one_.seen_so_far(), text_of_rule(kAllreduce, {}, Confidence::kHigh));
+  EXPECT_TRUE(one_.has_heard_of_others());
+  one_.say(nullptr);
+  EXPECT_NE(one_.seen_so_far(), "") << "it is another rank's word";
+  zero_.say(nullptr);
+  EXPECT_EQ(one_.seen_so_far(), "");
+  zero_.say(rule(kAllreduce).get());
+  zero_.say(rule(kSend).get());
+  EXPECT_EQ(one_.seen_so_far(), "");
+}
+
+TEST_F(SearchOfTwoRanks, EachHearsThatTheOtherSeesMessages) {
+  zero_.say(rule(kSend).get());
+  EXPECT_FALSE(zero_.has_heard_of_others());
+  EXPECT_TRUE(one_.has_heard_of_others());
+  one_.say(rule(kSend).get());
+  EXPECT_TRUE(zero_.has_heard_of_others());
+  EXPECT_TRUE(one_.has_heard_of_others());
+}
+
+TEST_F(SearchOfTwoRanks, HasNobodyToHearOfIfOneRankRecords) {
+  std::filesystem::remove(folder_.path() + "/.claim-rank0");
+  EXPECT_TRUE(one_.has_heard_of_others());
+}
+
+TEST_F(SearchOfTwoRanks, BeginsAnewAfterADecision) {
+  zero_.say(rule(kAllreduce).get());
+  EXPECT_EQ(zero_.decided("a"), "a");
+  EXPECT_EQ(one_.decided("b"), "a");
+  one_.begin(1);
+  EXPECT_EQ(one_.decided("b"), "b");
+  EXPECT_EQ(one_.seen_so_far(), "");
 }
 
 }  // namespace
