@@ -124,7 +124,10 @@ StepFinder::Result StepFinder::look(bool is_last) {
   const loop::Finding finding = loop::find_loop(calls.sequence);
   result.tid = calls.tid;
   result.calls = calls.sequence.calls.size();
-  if (!finding.chosen) return result;
+  if (!finding.chosen) {
+    if (plan_.rank.world_size != 1) ranks_.say(nullptr);
+    return result;
+  }
   result.rule.reset(rule_of(calls.sequence, finding));
   result.is_settled = result.rule != nullptr && is_settled(calls.sequence, finding, calls.elapsed_ns, waited);
   if (plan_.rank.world_size != 1) agree(result, calls, is_last || result.calls > kMostCalls);
