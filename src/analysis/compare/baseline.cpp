@@ -30,7 +30,7 @@ double number_of(const Value& value) {
 
 void write_load(JsonWriter& json, const MachineLoad& load) {
   json.open_object();
-  for (const auto& [key, member] : kLoads) json.key(key).raw(rounded_text(load.*member, 6));
+  for (const auto& [key, member] : kLoads) json.key(key).raw(exact_text(load.*member));
   json.close_object();
 }
 
@@ -79,7 +79,7 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   for (const auto& [key, list] : kKnown) {
     if (!(rank.*list).empty()) write_numbers(json, key, rank.*list);
   }
-  if (rank.cpus_used >= 0) json.key("cpus_used").raw(rounded_text(rank.cpus_used, 6));
+  if (rank.cpus_used >= 0) json.key("cpus_used").raw(exact_text(rank.cpus_used));
   write_sums(json, rank, 3);
   if (!rank.phases.empty()) {
     json.line(3).key("phases").open_list();

@@ -70,6 +70,7 @@ TEST(NoWindowReached, JobThatNeverStartsMpiIsTold) {
 
     const Outcome outcome = run(job);
 
+    EXPECT_EQ(outcome.ending(), "exit 0") << to_string(mpi);
     EXPECT_EQ(outcome.out, "done\ndone\n");
     ASSERT_EQ(outcome.shim_lines().size(), 1u) << outcome.err;
     EXPECT_EQ(lines_with(outcome, "is loaded, but this process showed neither a rank nor a step"), 1u) << outcome.err;
