@@ -15,16 +15,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One program starts a process of rank 0 for each role.
+/// One program starts a process of rank 0 for each role. Each has a TMPDIR of its own: jobs of Open MPI 4 that start
+/// without mpirun at one time make the same folder there, and those that lose end with "File exists".
 Job processes_of(const ScratchFolder& scratch, const std::string& roles, const std::string& ranks = "all",
                  const std::string& folder = "") {
   Job job;
   job.command = {"python3",
                  "-c",
                  "import os, subprocess, sys\n"
+                 "from tempfile import TemporaryDirectory\n"
                  "own = dict(os.environ, RANK='0', WORLD_SIZE='1', LOCAL_RANK='0', LOCAL_WORLD_SIZE='1')\n"
-                 "started = [subprocess.Popen(sys.argv[2:], env=dict(own, PROFSHIM_ROLE=role))\n"
-                 "           for role in sys.argv[1].split(',')]\n"
+                 "roles = {TemporaryDirectory(): role for role in sys.argv[1].split(',')}\n"
+                 "started = [subprocess.Popen(sys.argv[2:], env=dict(own, PROFSHIM_ROLE=role, TMPDIR=folder.name))\n"
+                 "           for folder, role in roles.items()]\n"
                  "sys.exit(max(process.wait() for process in started))\n",
                  roles,
                  built("demo/heat"),
