@@ -23,10 +23,6 @@ bool wait_until_on(const CuptiClient& client) {
   return wait_for(kArmTimeout_ns, [&client] { return is_on_or_never(client); });
 }
 
-}  // namespace
-
-namespace {
-
 /// For a CPU.
 std::int64_t device_thread_waited_ns() { return waited_for_cpu_ns(device_thread_id()).value_or(0); }
 

@@ -1,6 +1,8 @@
 #include "dead_spools.h"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,19 +12,25 @@
 #include "profshim/base/clock.h"
 #include "profshim/base/files.h"
 #include "profshim/base/log.h"
+#include "profshim/base/threads/cpu_wait.h"
 #include "profshim/write/recover.h"
 
 namespace profshim::write {
 namespace {
 
 constexpr std::size_t kMostSpools = 4096;
-constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the next process recovers the remaining spools
+// Without waits for a CPU, which may be long at the writer's niceness. The next process recovers the remaining spools.
+constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;
 constexpr std::uint64_t kMostBytes = 256 << 20;
 
 // The copy of a spool needs address space, which the job may need soon.
 bool address_space_is_limited() {
   rlimit limit{};
   return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+std::int64_t now_without_waits_ns() {
+  return monotonic_ns() - waited_for_cpu_ns(static_cast<pid_t>(syscall(SYS_gettid))).value_or(0);
 }
 
 }  // namespace
@@ -37,7 +45,7 @@ DeadSpools::DeadSpools(const WritePlan& plan, WindowQueue& queue, WrittenWindows
   names_ = spools_named_as_ours(folder_, kMostSpools);
   std::erase(names_, own);
   most_bytes_ = std::min({kMostBytes, plan.spec.limits.host_memory / 8, spare_bytes});
-  until_ns_ = monotonic_ns() + kNoneAfter_ns;
+  until_ns_ = now_without_waits_ns() + kNoneAfter_ns;
 }
 
 RecoverOptions DeadSpools::options() {
@@ -52,8 +60,11 @@ RecoverOptions DeadSpools::options() {
   return options;
 }
 
+bool DeadSpools::has_time() const { return most_bytes_ > 0 && now_without_waits_ns() < until_ns_ && !must_stop_(); }
+
 void DeadSpools::recover_next() {
-  while (next_ < names_.size() && most_bytes_ > 0 && monotonic_ns() < until_ns_ && !must_stop_()) {
+  if (is_over_) return;
+  while (next_ < names_.size() && has_time()) {
     const std::string name = names_[next_++];
     try {
       if (recover(name)) break;        // windows of this process go first
@@ -61,10 +72,10 @@ void DeadSpools::recover_next() {
       next_ = names_.size();
     }
   }
-  if (next_ < names_.size() || is_over_) return;
+  if (next_ < names_.size() && has_time()) return;
   is_over_ = true;
   if (traces_ > 0) log_recovered_traces();
-  remove_old_spools(folder_, spools_without_run(folder_, kMostSpools), realtime_ns());
+  if (!must_stop_()) remove_old_spools(folder_, spools_without_run(folder_, kMostSpools), realtime_ns());
 }
 
 // Returns true if traces were written.

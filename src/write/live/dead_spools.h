@@ -22,6 +22,7 @@ class DeadSpools {
 
  private:
   RecoverOptions options();
+  bool has_time() const;
   bool recover(const std::string& name);
   void log_recovered_traces();
 
