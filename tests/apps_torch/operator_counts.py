@@ -16,9 +16,9 @@ class OperatorCounts:
 
     def after_step(self, step):
         """Must be called right after the optimizer's step of iteration `step`, where a step ends and the next begins."""
-        if self.path and step == FIRST:
+        if self.path and step == FIRST - 1:
             self.profiler.start()
-        if self.path and step == LAST + 1:
+        if self.path and step == LAST:
             self.profiler.stop()
 
     def write(self):
