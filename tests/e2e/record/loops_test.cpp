@@ -94,7 +94,8 @@ TEST(FoundSteps, AreTheSameOnAllRanks) {
 
 TEST(FoundSteps, AreThoseOfTheNextLoopOnceALoopHasEnded) {
   const ScratchFolder scratch;
-  Job job = recorded(scratch, 2, {built("tests/apps_loops/openmpi/two_loops"), "25", "180"});
+  Job job =
+      recorded(scratch, 2, {built("tests/apps_loops/openmpi/two_loops"), "25", "3000", scratch / "traces/step30"});
   job.environment.emplace_back("PROFSHIM_STEPS", "30-32");
 
   const Outcome outcome = run(job);
