@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,9 @@ struct EventRules {
   bool any() const { return !include.empty() || !exclude.empty() || min_us > 0; }
 };
 
+/// Thrown by WindowTraceBuilder soon after WindowTraceOptions::give_up has returned true.
+struct GivenUp : std::exception {};
+
 struct WindowTraceOptions {
   std::string trace_name;  // final path of the trace
   bool recovered = false;
@@ -31,6 +35,7 @@ struct WindowTraceOptions {
   EventRules rules = {};
   TraceObserver* observer = nullptr;                 // sees the events of the trace; must outlive the builder
   std::uint64_t memory_entries = ~std::uint64_t{0};  // most kTorchMemory events to show
+  std::function<bool()> give_up = {};                // called every few thousand events, if set
   // For sample_size(): uses only these runs, and events since `since`.
   std::optional<std::vector<spool::Run>> only;
   Ticks since = 0;

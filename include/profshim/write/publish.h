@@ -37,8 +37,9 @@ struct PublishOptions {
   std::function<void()> on_progress;
   /// Called with the trace's inode just before the file gets its final name; then with 0 if the renaming failed.
   std::function<void(std::uint64_t inode)> on_file;
-  std::function<bool()> give_up;            // called before each write; true = stop, and the window counts as failed
-  std::uint64_t summary_bytes = 512 << 20;  // most memory that [summary] and key_averages may take
+  /// Called every few thousand events. Once it returns true, publish_window() throws kineto::GivenUp.
+  std::function<bool()> give_up;
+  std::uint64_t summary_bytes = 512 << 20;         // most memory that [summary] and key_averages may take
   std::uint64_t memory_page_bytes = 512 << 20;     // most memory that the page of memory_timeline may take
   std::function<void(std::string text)> on_table;  // called with the text that summary.table prints for the window
   /// Called instead of add_to_summary(), if set.

@@ -141,7 +141,9 @@ bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, TraceObs
   write_window_begin(out, window);
   std::uint64_t written = 0;
   const auto count_written = [&] {
-    if (++written % kProgressEvery == 0 && on_progress) on_progress();
+    if (++written % kProgressEvery != 0) return;
+    if (on_progress) on_progress();
+    if (options.give_up && options.give_up()) throw GivenUp();
   };
   ThreadTracks(window, stacks, device_tracks).write(out, count_written);
   if (!window.device.empty()) device_tracks.write(out, count_written);

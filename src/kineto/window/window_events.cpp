@@ -15,6 +15,10 @@ namespace {
 
 constexpr double kSecondNs = 1e9;
 
+void give_up_if_wanted(const WindowTraceOptions& options) {
+  if (options.give_up && options.give_up()) throw GivenUp();
+}
+
 }  // namespace
 
 WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const WindowTraceOptions& options)
@@ -43,10 +47,12 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
   }
   summary.truncated = ended_by == spool::WindowEnd::kLimit;
   gather(options);
-  order_threads();
+  order_threads(options);
   count_calls();
   limit_memory(options.memory_entries);
+  give_up_if_wanted(options);
   join_events();
+  give_up_if_wanted(options);
   count_dropped();
   const WindowLosses lost = losses();
   summary.missing = missing_in(lost);
@@ -81,7 +87,8 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   const Ticks until = end == 0 ? ~Ticks{0} : end;
   OpenCalls open(view, begin, until);  // before the runs: see OpenCalls
   if (phases.any_defined()) add_open_phases(until);
-  const auto add_run = [this, until](const spool::Run& run) {
+  const auto add_run = [&, this](const spool::Run& run) {
+    give_up_if_wanted(options);
     continuations.add(run);
     if (run.header->tid == spool::kDeviceTid)
       device.add_run(run);
@@ -227,8 +234,9 @@ Ticks WindowEvents::latest_moment() const {
   return latest + 1;
 }
 
-void WindowEvents::order_threads() {
+void WindowEvents::order_threads(const WindowTraceOptions& options) {
   for (auto& [tid, thread] : threads) {
+    give_up_if_wanted(options);
     sort_slices(thread.events);
     drop_doubled_comms(view, thread.events);
   }

@@ -92,7 +92,7 @@ class WindowEvents {
   void add_open_phases(Ticks until);
   void note_kind(HookId hook);
   Ticks latest_moment() const;
-  void order_threads();
+  void order_threads(const WindowTraceOptions& options);
   void count_calls();
   void limit_memory(std::uint64_t entries);
   void join_events();

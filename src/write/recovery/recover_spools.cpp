@@ -44,7 +44,7 @@ class Attempt {
                   " of events of a dead process; run: profshim recover " + path_);
     }
     std::string why_not;
-    view_ = spool_.view(options_.most_copied > 0, why_not);
+    view_ = spool_.view(options_.most_copied > 0, options_.give_up, why_not);
     return view_ != nullptr ? RecoverOutcome::kRecovered : fail(path_ + ": " + why_not);
   }
   const spool::View& view() const { return *view_; }

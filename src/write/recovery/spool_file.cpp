@@ -16,6 +16,8 @@
 
 namespace profshim::write {
 
+constexpr off_t kCopiedAtOnce = 8 << 20;
+
 SpoolFile::SpoolFile(std::string path, int folder_fd) : path_(std::move(path)), folder_fd_(folder_fd) {
   fd_ = open_regular(path_, found_, folder_fd_);
   if (!fd_) error_ = errno;
@@ -89,7 +91,7 @@ bool SpoolFile::read_head(SpoolHead& head) const {
 }
 
 // Skips holes: the new memory is zero.
-bool SpoolFile::copy() {
+bool SpoolFile::copy(const std::function<bool()>& give_up) {
   const auto size = static_cast<std::size_t>(found_.st_size);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -99,7 +101,9 @@ bool SpoolFile::copy() {
     const off_t hole = lseek(fd_.get(), at, SEEK_HOLE);
     const off_t end = hole > at && hole < found_.st_size ? hole : found_.st_size;
     while (at < end) {
-      const ssize_t n = pread(fd_.get(), static_cast<char*>(memory) + at, static_cast<std::size_t>(end - at), at);
+      if (give_up && give_up()) return false;
+      const auto part = static_cast<std::size_t>(std::min<off_t>(end - at, kCopiedAtOnce));
+      const ssize_t n = pread(fd_.get(), static_cast<char*>(memory) + at, part, at);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return false;
       at += n;
@@ -108,9 +112,9 @@ bool SpoolFile::copy() {
   return true;
 }
 
-std::unique_ptr<spool::View> SpoolFile::view(bool copied, std::string& why_not) {
+std::unique_ptr<spool::View> SpoolFile::view(bool copied, const std::function<bool()>& give_up, std::string& why_not) {
   if (!copied) return spool::View::open(fd_.get(), why_not);
-  if (found_.st_size <= 0 || !copy()) {
+  if (found_.st_size <= 0 || !copy(give_up)) {
     why_not = "cannot be read into host memory";
     return nullptr;
   }

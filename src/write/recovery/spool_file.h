@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ class SpoolFile {
 
   /// Returns false for a file that is no spool of this version. Maps nothing: another user may truncate the file.
   bool read_head(SpoolHead& head) const;
-  std::unique_ptr<spool::View> view(bool copied, std::string& why_not);
+  std::unique_ptr<spool::View> view(bool copied, const std::function<bool()>& give_up, std::string& why_not);
   bool remove() const;
   /// Stores the inode of the window's trace in the spool (spool::Window::file): if this process is killed before it
   /// removes the spool, the next one keeps the trace.
@@ -49,7 +50,7 @@ class SpoolFile {
   std::string read_string(const spool::SpoolHeader& header, StringId id) const;
   void read_metadata(const spool::SpoolHeader& header, SpoolHead& head) const;
   void read_signs_of_life(const spool::SpoolHeader& header, SpoolHead& head) const;
-  bool copy();
+  bool copy(const std::function<bool()>& give_up);
 
   const std::string path_;
   const int folder_fd_;

@@ -10,6 +10,7 @@
 #include "profshim/run/run_folder.h"
 #include "profshim/spec.h"
 #include "profshim/trace/completeness.h"
+#include "profshim/window_trace.h"
 #include "profshim/write/finish_command.h"
 
 namespace profshim::write {
@@ -29,8 +30,11 @@ Recovery::Recovery(const spool::View& view, const OpenFolder& folder, const Spoo
 
 RecoverOutcome Recovery::run() {
   for (const std::uint64_t number : unwritten()) {
-    if (options_.give_up && options_.give_up()) failed_ = true;
-    if (!failed_) publish(number);
+    try {
+      if (!failed_) publish(number);
+    } catch (const kineto::GivenUp&) {
+      failed_ = true;
+    }
   }
   count_windows();
   save_manifest();

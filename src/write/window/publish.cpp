@@ -70,24 +70,11 @@ NameValues values_of(const Spec& spec, const spool::View& view, const kineto::Wi
   return v;
 }
 
-/// Fails once `stop` returns true: traces of dead processes must not delay the end of the job.
-class StoppableSink : public ByteSink {
- public:
-  StoppableSink(std::unique_ptr<ByteSink> out, const std::function<bool()>& stop) : out_(std::move(out)), stop_(stop) {}
-  bool write(const char* data, std::size_t size) override { return !stop_() && out_->write(data, size); }
-  bool close() override { return out_->close(); }
-
- private:
-  std::unique_ptr<ByteSink> out_;
-  const std::function<bool()>& stop_;
-};
-
 int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
   if (!file.open(options.folder, name, options.folder_fd)) return file.error();
   std::unique_ptr<ByteSink> sink = file_sink(file);
-  if (options.give_up) sink = std::make_unique<StoppableSink>(std::move(sink), options.give_up);
   if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
   const bool whole = builder.write(*sink, options.on_progress);
   if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
@@ -158,12 +145,12 @@ run::ManifestWindow publish_window(const spool::View& view, std::uint64_t number
   trace_options.stall_us = options.stall_us;
   trace_options.cpu = options.cpu;
   trace_options.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
+  trace_options.give_up = options.give_up;
   trace_options.rules = {spec.include, spec.exclude, static_cast<double>(spec.min_us)};
   WindowAnswers answers(spec, options);
   trace_options.observer = answers.observer();
   // The builder comes first: the file name needs the window's steps, and the trace contains the name.
-  std::unique_lock<std::mutex> gathering;
-  if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
+  auto gathering = options.gathering != nullptr ? std::unique_lock(*options.gathering) : std::unique_lock<std::mutex>();
   kineto::WindowTraceBuilder builder(view, number, trace_options);
   if (gathering) gathering.unlock();
   const kineto::WindowSummary& summary = builder.summary();

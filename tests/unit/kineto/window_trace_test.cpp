@@ -337,6 +337,24 @@ TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {
   EXPECT_NE(sink.text.find("too many long names and texts"), std::string::npos);
 }
 
+TEST_F(WindowTraceTest, IsGivenUpWithinAFewThousandEvents) {
+  spool::Window* const window = recorder::open_window(100, spool::kNoMark);
+  for (Ticks t = 110; t < 110 + 9000; ++t) commit_at(t);
+  recorder::close_window(*window, 10000, 0, spool::WindowEnd::kExit, 0);
+  const auto v = view();
+  kineto::WindowTraceOptions options;
+  bool ends = true;
+  options.give_up = [&] { return ends; };
+
+  EXPECT_THROW(kineto::WindowTraceBuilder(*v, 0, options), kineto::GivenUp);
+
+  ends = false;
+  kineto::WindowTraceBuilder builder(*v, 0, options);
+  ends = true;
+  TextSink sink;
+  EXPECT_THROW(builder.write(sink, {}), kineto::GivenUp);
+}
+
 TEST_F(WindowTraceTest, WindowWithOnlyInitAndFinalizeIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_at(110, hook_by_name("MPI_Init"), 5);

@@ -76,6 +76,27 @@ TEST_F(LeftSpools, ALiveProcessIsNotFound) {
   EXPECT_TRUE(found().empty());
 }
 
+// The job that recovers ends meanwhile: it must not wait.
+TEST_F(LeftSpools, ARecoveryThatIsGivenUpKeepsTheSpool) {
+  recorder::tend_pool([] { return Ticks{1}; }, 8);
+  recorder::open_window(100, spool::kNoMark);
+  commit_at(110);
+  const std::string path = leave("a", kHour_ns);
+  make_run("0123456789abcdef");
+  std::vector<RecoverNote> notes;
+  bool ends = true;
+  RecoverOptions options;
+  options.give_up = [&] { return ends; };
+
+  EXPECT_EQ(recover_spool(path, options, notes), RecoverOutcome::kFailed);
+
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_FALSE(fs::exists(run_ + "/step0"));
+  ends = false;
+  EXPECT_EQ(recover_spool(path, options, notes), RecoverOutcome::kRecovered);
+  EXPECT_FALSE(fs::exists(path));
+}
+
 TEST_F(LeftSpools, TheyAreKeptForADay) {
   const std::string old_one = leave("a", 25 * kHour_ns), new_one = leave("b", 23 * kHour_ns);
 
