@@ -12,8 +12,8 @@ namespace {
 
 /// touch(n) takes n page faults. measured() prints the name of a call, its page faults and its task clock in
 /// microseconds: first of touch() alone, then of the whole call. A task clock, since the CPU clock of a thread leaves
-/// the hypervisor's time out. The attributes are those of PERF_ATTR_SIZE_VER0 (linux/perf_event.h), the second time with
-/// exclude_kernel.
+/// the hypervisor's time out. The attributes are those of PERF_ATTR_SIZE_VER0 (linux/perf_event.h), the second time
+/// with exclude_kernel.
 constexpr const char* kTouch = R"(
 import ctypes, mmap, os, platform, resource, struct, threading, time
 SYS_perf_event_open = {"x86_64": 298, "aarch64": 241}[platform.machine()]

@@ -74,7 +74,8 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
       ++ranks;
       const bool slow = row.at("rank") == std::to_string(kSlow);
       EXPECT_EQ(row.at("matched"), "12");
-      // The rank whose call is the shortest counts as the last. On a busy machine, the slow rank may leave its call late.
+      // The rank whose call is the shortest counts as the last. On a busy machine, the slow rank may leave its call
+      // late.
       if (slow) {
         EXPECT_GE(std::stoi(row.at("came_last")), 9);
       } else {
