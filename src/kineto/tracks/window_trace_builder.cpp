@@ -143,7 +143,7 @@ bool WindowTraceBuilder::Impl::write(ByteSink& sink, LeftOut* left_out, TraceObs
   const auto count_written = [&] {
     if (++written % kProgressEvery != 0) return;
     if (on_progress) on_progress();
-    if (options.give_up && options.give_up()) throw GivenUp();
+    give_up_if_wanted(options);
   };
   ThreadTracks(window, stacks, device_tracks).write(out, count_written);
   if (!window.device.empty()) device_tracks.write(out, count_written);

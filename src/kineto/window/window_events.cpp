@@ -15,11 +15,11 @@ namespace {
 
 constexpr double kSecondNs = 1e9;
 
+}  // namespace
+
 void give_up_if_wanted(const WindowTraceOptions& options) {
   if (options.give_up && options.give_up()) throw GivenUp();
 }
-
-}  // namespace
 
 WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const WindowTraceOptions& options)
     : view(v),

@@ -36,6 +36,9 @@ inline std::int64_t thread_key(const ApiArgs& api) {
   return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
 }
 
+/// Throws GivenUp if the caller of the builder wants no trace any more.
+void give_up_if_wanted(const WindowTraceOptions& options);
+
 class WindowEvents {
  public:
   WindowEvents(const spool::View& view, std::uint64_t window, const WindowTraceOptions& options);

@@ -24,7 +24,8 @@ def counted():
             task_clock = struct.pack("<IIQ24xQ16x", 1, 64, 1, flags)
             own.clock = ctypes.CDLL(None).syscall(SYS_perf_event_open, task_clock, 0, -1, -1, 0)
     clock_us = int.from_bytes(os.read(own.clock, 8), "little") / 1000 if own.clock >= 0 else 0
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt, clock_us
+    use = resource.getrusage(resource.RUSAGE_THREAD)
+    return use.ru_minflt + use.ru_majflt, clock_us
 touched = [0, 0]
 def touch(pages):
     before = counted()

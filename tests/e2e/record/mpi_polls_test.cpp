@@ -52,6 +52,7 @@ TEST(MpiPolls, AreOneEventIfConsecutive) {
 
     const auto rows = recorded.trace.calls("MPI polling");
     ASSERT_FALSE(rows.empty());
+    // Without a pause, an event ends only if it cannot count one more function, and perhaps beside a barrier.
     EXPECT_LE(rows_without_pause(rows), 2 * kMany + 3 * kRounds) << to_string(mpi);
     auto printed = printed_counts(recorded.outcome.out).at(0);
     auto seen = recorded.trace.counts();
