@@ -55,12 +55,52 @@ struct Directory {
   char name[1];
 };
 
-void throttle(const char* tid, const cpu_set_t& one) {
-  const auto thread = leading_number<int>(tid);
-  if (thread <= 0) return;
-  const sched_param none{};
-  if (!is_ours(tid)) syscall(SYS_sched_setscheduler, thread, SCHED_IDLE, &none);
-  syscall(SYS_sched_setaffinity, thread, sizeof one, &one);
+/// Calls function(thread, is_ours) for each thread of the process.
+template <class Function>
+void for_each_thread(Function function) {
+  const long folder = syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  alignas(Directory) char entries[4096];
+  for (long bytes; (bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
+    for (long at = 0; at < bytes;) {
+      const auto& entry = *reinterpret_cast<const Directory*>(entries + at);
+      const char* const tid = reinterpret_cast<const char*>(&entry) + offsetof(Directory, name);
+      if (const auto thread = leading_number<int>(tid); thread > 0) function(thread, is_ours(tid));
+      at += entry.size;
+    }
+  }
+  syscall(SYS_close, folder);
+}
+
+bool has_hard_limit(__rlimit_resource resource) {
+  rlimit limit{};
+  return getrlimit(resource, &limit) == 0 && limit.rlim_max != RLIM_INFINITY;
+}
+
+/// Moves all threads to one CPU, where those of the job run only while nothing else wants to: a thread of the job may
+/// hold a lock that the writer needs. The process then uses at most one second of CPU time per second.
+void throttle_job() {
+  unsigned cpu = 0;
+  if (syscall(SYS_getcpu, &cpu, nullptr, nullptr) != 0 || cpu >= CPU_SETSIZE) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  for_each_thread([&one](int thread, bool is_ours) {
+    const sched_param none{};
+    if (!is_ours) syscall(SYS_sched_setscheduler, thread, SCHED_IDLE, &none);
+    syscall(SYS_sched_setaffinity, thread, sizeof one, &one);
+  });
+}
+
+/// Ends the real-time priority of the job's threads: the kernel then counts no time for RLIMIT_RTTIME, and the writer
+/// gets a CPU.
+void end_real_time() {
+  for_each_thread([](int thread, bool is_ours) {
+    const long policy = syscall(SYS_sched_getscheduler, thread) & ~SCHED_RESET_ON_FORK;
+    const sched_param none{};
+    if (!is_ours && (policy == SCHED_FIFO || policy == SCHED_RR))
+      syscall(SYS_sched_setscheduler, thread, SCHED_OTHER, &none);
+  });
 }
 
 }  // namespace
@@ -72,37 +112,18 @@ std::int64_t left_ns(bool soft) {
   return until == kNone ? kNone : until - used_ns();
 }
 
-// A real-time thread that is throttled no longer counts for RLIMIT_RTTIME.
-bool has_hard_limit() {
-  for (const auto resource : {RLIMIT_CPU, RLIMIT_RTTIME}) {
-    rlimit limit{};
-    if (getrlimit(resource, &limit) == 0 && limit.rlim_max != RLIM_INFINITY) return true;
+void spare_time() {
+  if (has_hard_limit(RLIMIT_CPU)) {
+    throttle_job();
+  } else {  // on a busy machine, a throttled thread gets no CPU for seconds, nor does a thread that waits for its lock
+    end_real_time();
   }
-  return false;
-}
-
-void throttle_job() {
-  unsigned cpu = 0;
-  if (syscall(SYS_getcpu, &cpu, nullptr, nullptr) != 0 || cpu >= CPU_SETSIZE) return;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
-  const long folder = syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  alignas(Directory) char entries[4096];
-  for (long bytes; (bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
-    for (long at = 0; at < bytes;) {
-      const auto& entry = *reinterpret_cast<const Directory*>(entries + at);
-      throttle(reinterpret_cast<const char*>(&entry) + offsetof(Directory, name), one);
-      at += entry.size;
-    }
-  }
-  syscall(SYS_close, folder);
 }
 
 bool send_last_signal() {
+  if (!has_hard_limit(RLIMIT_CPU)) return false;
   rlimit limit{};
-  if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return false;
+  getrlimit(RLIMIT_CPU, &limit);
   // Else the kernel repeats SIGXCPU after each second of CPU time.
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_CPU, &limit);

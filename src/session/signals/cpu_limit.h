@@ -16,12 +16,9 @@ inline constexpr std::int64_t kLastReserve_ns = kReserve_ns / 2;
 /// it sends SIGXCPU. May be negative. The highest number = no limit.
 std::int64_t left_ns(bool soft);
 
-/// True if the kernel sends SIGKILL some time after SIGXCPU.
-bool has_hard_limit();
-
-/// Moves all threads of the process to one CPU, where those of the job run only while ours wait for them, since they
-/// may hold a lock that the writer needs. The process then uses at most one second of CPU time per second.
-void throttle_job();
+/// Call once the kernel has sent SIGXCPU. If it will send SIGKILL after more CPU time, moves all threads to one CPU,
+/// where those of the job give way to ours. Else ends their real-time priority, for RLIMIT_RTTIME.
+void spare_time();
 
 /// Makes the kernel send SIGXCPU once only kLastReserve_ns are left, and not before. Returns false without a limit.
 bool send_last_signal();

@@ -155,11 +155,9 @@ void set_last_resort(int signal) {
   syscall(SYS_timer_settime, timer, 0, &at, nullptr);
 }
 
-// The job has used the CPU time of its soft limit. Near the hard limit, the kernel ends it by the default action of
-// SIGXCPU.
+// Near the hard limit on CPU time, the kernel ends the job by the default action of SIGXCPU.
 void spare_cpu_time() {
-  if (!cpu_limit::has_hard_limit()) return;
-  cpu_limit::throttle_job();
+  cpu_limit::spare_time();
   if (cpu_limit::send_last_signal()) give_back(index_of(SIGXCPU));
 }
 
