@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kArmTimeout_ns = 200'000'000;           // per cudaProfilerStart
 constexpr std::int64_t kStartTimeout_ns = 500'000'000;         // for all await_start() together
 constexpr std::int64_t kMostOnBusyMachine_ns = 2'000'000'000;  // while the device thread waits for a CPU
+constexpr std::int64_t kLookEvery_ns = 10'000'000;             // while await_start() waits
 constexpr std::int64_t kBeginTimeout_ns = 10'000'000'000;      // until CUPTI is ready, after the begin of a window
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
@@ -23,8 +24,11 @@ bool wait_until_on(const CuptiClient& client) {
   return wait_for(kArmTimeout_ns, [&client] { return is_on_or_never(client); });
 }
 
-/// For a CPU.
-std::int64_t device_thread_waited_ns() { return waited_for_cpu_ns(device_thread_id()).value_or(0); }
+/// Stores `now` if no thread has stored a value before. Returns the stored one.
+std::int64_t first_value(std::atomic<std::int64_t>& stored, std::int64_t now) {
+  std::int64_t seen = LateBeginState::kNotYet;
+  return stored.compare_exchange_strong(seen, now) ? now : seen;
+}
 
 bool uses_cupti(const Spec& spec) { return spec.activities.cuda && spec.device_timing != DeviceTiming::kHost; }
 
@@ -68,16 +72,16 @@ void await_start() {
   FirstCall expected = FirstCall::kNotSeen;
   shared.begins.first_call.compare_exchange_strong(expected, FirstCall::kHeld);
   if (is_up()) return;
-  std::int64_t began_ns = 0;
-  if (shared.begins.await_began_ns.compare_exchange_strong(began_ns, monotonic_ns()))
-    began_ns = shared.begins.await_began_ns.load();
-  const std::int64_t waited_before_ns = device_thread_waited_ns();
-  for (std::int64_t most_ns = kStartTimeout_ns;;) {
+  CpuWaits waits;
+  const std::int64_t waited_before_ns = first_value(shared.begins.waited_before_ns, waits.look_ns(device_thread_id()));
+  const std::int64_t began_ns = first_value(shared.begins.await_began_ns, monotonic_ns());
+  for (;;) {
+    // On a busy machine the device thread needs longer.
+    const std::int64_t most_ns =
+        std::min(kStartTimeout_ns + waits.look_ns(device_thread_id()) - waited_before_ns, kMostOnBusyMachine_ns);
     const std::int64_t left_ns = began_ns + most_ns - monotonic_ns();
     if (left_ns <= 0) break;
-    if (wait_for(left_ns, is_up)) return;
-    // On a busy machine the device thread needs longer.
-    most_ns = std::min(kStartTimeout_ns + device_thread_waited_ns() - waited_before_ns, kMostOnBusyMachine_ns);
+    if (wait_for(std::min(left_ns, kLookEvery_ns), is_up)) return;
   }
   shared.begins.first_call.store(FirstCall::kNotHeld);
 }

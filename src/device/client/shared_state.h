@@ -59,7 +59,10 @@ struct LateBeginState {
   // Begin of a window that found CUPTI on: the device thread checks that CUPTI stayed on.
   std::atomic<std::int64_t> window_began_ns{0};
   std::atomic<FirstCall> first_call{FirstCall::kNotSeen};
-  std::atomic<std::int64_t> await_began_ns{0};  // of the first await_start()
+  // Both at the first await_start() that waits. Calls that wait later have the same limit.
+  static constexpr std::int64_t kNotYet = -1;
+  std::atomic<std::int64_t> await_began_ns{kNotYet};
+  std::atomic<std::int64_t> waited_before_ns{kNotYet};  // how long the device thread had waited for a CPU
 };
 
 struct SharedState {

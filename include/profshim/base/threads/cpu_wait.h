@@ -13,4 +13,16 @@ namespace profshim {
 /// which takes 6 us. Any thread; no cancellation point.
 std::optional<std::int64_t> waited_for_cpu_ns(pid_t tid);
 
+/// Follows how long another thread has waited for a CPU, with the wait that lasts now: the kernel counts a wait when it
+/// has ended. One thread uses an object, and looks every few milliseconds. No cancellation point.
+class CpuWaits {
+ public:
+  /// Returns the nanoseconds since the thread started; 0 if they are unknown. `tid`: 0 = the thread has been made, but
+  /// has not run yet.
+  std::int64_t look_ns(pid_t tid);
+
+ private:
+  std::int64_t ran_ns_ = 0, changed_at_ns_ = 0;
+};
+
 }  // namespace profshim
