@@ -58,12 +58,21 @@ void use_memory(std::size_t bytes) {
   munmap(memory, bytes);
 }
 
+void print_time(const char* name) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::printf("%s %lld\n", name, static_cast<long long>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
+}
+
+/// Prints when each part began and ended.
 void use_disk(std::size_t bytes) {
   const long before = number_in("/proc/self/io", "write_bytes:");
   const std::string part(bytes / kParts, 'x');
   const int fd = open("written", O_WRONLY | O_CREAT | O_TRUNC, 0600);
   for (int i = 0; i < kParts; ++i) {
+    print_time("part_began_ns");
     if (write(fd, part.data(), part.size()) < 0) std::abort();
+    print_time("part_ended_ns");
     usleep(kPause_us);
   }
   close(fd);
@@ -95,12 +104,6 @@ int open_network() {
           bring_up(control, "lo");  // for MPI
   close(control);
   return works ? tun : -1;
-}
-
-void print_time(const char* name) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  std::printf("%s %lld\n", name, static_cast<long long>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
 }
 
 // Receives `bytes` and sends half of them, in packets of 1000 bytes. Prints when each part began and ended.
