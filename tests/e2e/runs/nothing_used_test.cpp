@@ -85,11 +85,31 @@ std::vector<SeenTrace> from_start(const std::vector<std::string>& command, const
   return read_folder(scratch / "traces");
 }
 
+/// Calls my_step() until a window is open and the library's thread that finds the interpreter, which sleeps 2 to 10 ms
+/// between looks, has looked often; then 2000 times.
+constexpr const char* kCallsUntilSeen = R"(
+import glob, os
+def my_step(i): return i + 1
+def sleeps():
+    for path in glob.glob("/proc/self/task/*/status"):
+        text = open(path).read()
+        if text.startswith("Name:\tprofshim-coll\n"):
+            return int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0])
+    return 0
+def is_recording():
+    return any('"active"' in open(path).read() for path in glob.glob(os.environ["PROFSHIM_FOLDER"] + "/manifest-*"))
+def call_until(condition):
+    while not condition():
+        for i in range(100): my_step(i)
+call_until(is_recording)
+before = sleeps()
+call_until(lambda: sleeps() > before + 50)
+for i in range(2000): my_step(i)
+)";
+
 TEST(RecordingFromTheStart, HasPythonCalls) {
   const ScratchFolder scratch;
-  // A thread of the library finds the interpreter. On a busy machine it needs its share of the CPU for that.
-  const std::string script = scratch.write(
-      "train.py", "import time\ndef my_step(i): return i + 1\nwhile time.process_time() < 0.3: my_step(1)\n");
+  const std::string script = scratch.write("train.py", kCallsUntilSeen);
 
   const auto traces = from_start({"/bin/sh", "-c", std::string(kPython) + " " + script + "; true"}, "*train.py",
                                  "steps.source=none capture.python_calls=true");
