@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
@@ -62,10 +63,12 @@ std::int64_t CpuWaits::look_ns(pid_t tid) {
   const std::optional<SchedStat> stat = tid == 0 ? SchedStat{} : sched_stat(tid);
   if (!stat) return 0;
   const std::int64_t now_ns = monotonic_ns();
-  if (changed_at_ns_ == 0 || stat->ran_ns != ran_ns_) changed_at_ns_ = now_ns;
-  ran_ns_ = stat->ran_ns;
+  std::int64_t before_ns = ran_ns_.load();
+  while (stat->ran_ns > before_ns && !ran_ns_.compare_exchange_weak(before_ns, stat->ran_ns)) {
+  }
+  if (stat->ran_ns > before_ns) changed_at_ns_.store(now_ns);
   const bool waits = tid == 0 || is_runnable(tid);
-  return stat->waited_ns + (waits ? now_ns - changed_at_ns_ : 0);
+  return stat->waited_ns + (waits ? now_ns - std::min(changed_at_ns_.load(), now_ns) : 0);
 }
 
 }  // namespace profshim

@@ -6,7 +6,6 @@
 #include "cupti_client.h"
 #include "device_thread.h"
 #include "other_clients.h"
-#include "profshim/base/threads/cpu_wait.h"
 #include "profshim/recorder_control.h"
 
 namespace profshim::device {
@@ -72,13 +71,12 @@ void await_start() {
   FirstCall expected = FirstCall::kNotSeen;
   shared.begins.first_call.compare_exchange_strong(expected, FirstCall::kHeld);
   if (is_up()) return;
-  CpuWaits waits;
-  const std::int64_t waited_before_ns = first_value(shared.begins.waited_before_ns, waits.look_ns(device_thread_id()));
+  const auto waited_ns = [] { return shared.begins.device_thread_waits.look_ns(device_thread_id()); };
+  const std::int64_t waited_before_ns = first_value(shared.begins.waited_before_ns, waited_ns());
   const std::int64_t began_ns = first_value(shared.begins.await_began_ns, monotonic_ns());
   for (;;) {
     // On a busy machine the device thread needs longer.
-    const std::int64_t most_ns =
-        std::min(kStartTimeout_ns + waits.look_ns(device_thread_id()) - waited_before_ns, kMostOnBusyMachine_ns);
+    const std::int64_t most_ns = std::min(kStartTimeout_ns + waited_ns() - waited_before_ns, kMostOnBusyMachine_ns);
     const std::int64_t left_ns = began_ns + most_ns - monotonic_ns();
     if (left_ns <= 0) break;
     if (wait_for(std::min(left_ns, kLookEvery_ns), is_up)) return;

@@ -6,6 +6,7 @@
 
 #include "device/capture/capture_request.h"
 #include "device/cupti/thread_ids.h"
+#include "profshim/base/threads/cpu_wait.h"
 #include "profshim/base/threads/futex_event.h"
 
 namespace profshim::device {
@@ -63,6 +64,7 @@ struct LateBeginState {
   static constexpr std::int64_t kNotYet = -1;
   std::atomic<std::int64_t> await_began_ns{kNotYet};
   std::atomic<std::int64_t> waited_before_ns{kNotYet};  // how long the device thread had waited for a CPU
+  CpuWaits device_thread_waits;
 };
 
 struct SharedState {

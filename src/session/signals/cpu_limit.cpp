@@ -72,11 +72,6 @@ void for_each_thread(Function function) {
   syscall(SYS_close, folder);
 }
 
-bool has_hard_limit(__rlimit_resource resource) {
-  rlimit limit{};
-  return getrlimit(resource, &limit) == 0 && limit.rlim_max != RLIM_INFINITY;
-}
-
 /// Moves all threads to one CPU, where those of the job run only while nothing else wants to: a thread of the job may
 /// hold a lock that the writer needs. The process then uses at most one second of CPU time per second.
 void throttle_job() {
@@ -113,7 +108,7 @@ std::int64_t left_ns(bool soft) {
 }
 
 void spare_time() {
-  if (has_hard_limit(RLIMIT_CPU)) {
+  if (left_ns(false) != kNone) {
     throttle_job();
   } else {  // on a busy machine, a throttled thread gets no CPU for seconds, nor does a thread that waits for its lock
     end_real_time();
@@ -121,9 +116,8 @@ void spare_time() {
 }
 
 bool send_last_signal() {
-  if (!has_hard_limit(RLIMIT_CPU)) return false;
   rlimit limit{};
-  getrlimit(RLIMIT_CPU, &limit);
+  if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return false;
   // Else the kernel repeats SIGXCPU after each second of CPU time.
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_CPU, &limit);

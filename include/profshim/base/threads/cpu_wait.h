@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -14,7 +15,7 @@ namespace profshim {
 std::optional<std::int64_t> waited_for_cpu_ns(pid_t tid);
 
 /// Follows how long another thread has waited for a CPU, with the wait that lasts now: the kernel counts a wait when it
-/// has ended. One thread uses an object, and looks every few milliseconds. No cancellation point.
+/// has ended. Look every few milliseconds, on any threads. No cancellation point.
 class CpuWaits {
  public:
   /// Returns the nanoseconds since the thread started; 0 if they are unknown. `tid`: 0 = the thread has been made, but
@@ -22,7 +23,7 @@ class CpuWaits {
   std::int64_t look_ns(pid_t tid);
 
  private:
-  std::int64_t ran_ns_ = 0, changed_at_ns_ = 0;
+  std::atomic<std::int64_t> ran_ns_{-1}, changed_at_ns_{0};
 };
 
 }  // namespace profshim

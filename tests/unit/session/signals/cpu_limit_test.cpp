@@ -1,14 +1,12 @@
 #include "session/signals/cpu_limit.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <future>
+#include <atomic>
 #include <thread>
 
 #include "unit/in_child.h"
@@ -29,36 +27,25 @@ Scheduling scheduling_of(int tid) {
   return {sched_getscheduler(tid), CPU_COUNT(&allowed)};
 }
 
-/// A thread that lives as long as this object. `name`: "" = that of the process.
+/// A thread that sleeps until the process ends.
 class AThread {
  public:
   explicit AThread(const char* name, int policy = SCHED_OTHER) {
-    std::promise<int> started;
-    std::future<int> id = started.get_future();
-    thread_ = std::thread([this, &started, name, policy] {
-      if (*name != '\0') prctl(PR_SET_NAME, name);
+    std::thread([this, name, policy] {
+      prctl(PR_SET_NAME, name);
       const sched_param priority{policy == SCHED_FIFO ? 1 : 0};
       is_permitted_ = sched_setscheduler(0, policy, &priority) == 0;
-      started.set_value(static_cast<int>(syscall(SYS_gettid)));
-      end_.get_future().wait();
-    });
-    tid_ = id.get();
+      tid_ = gettid();
+      for (;;) pause();
+    }).detach();
+    while (tid_ == 0) sched_yield();
   }
-  ~AThread() {
-    end_.set_value();
-    thread_.join();
-  }
-  AThread(const AThread&) = delete;
-  AThread& operator=(const AThread&) = delete;
-
   bool is_permitted() const { return is_permitted_; }
   Scheduling now() const { return scheduling_of(tid_); }
 
  private:
-  std::promise<void> end_;
-  std::thread thread_;
-  int tid_ = 0;
-  bool is_permitted_ = false;
+  std::atomic<int> tid_{0};
+  std::atomic<bool> is_permitted_{false};
 };
 
 TEST(CpuLimit, ThatEndsRealTimeThreadsLeavesThemAllCpusAndTheCommonPriority) {
@@ -83,6 +70,7 @@ TEST(CpuLimit, WithAHardOneLetsTheJobRunOnlyBesideOurThreads) {
   const int result = test::in_child([] {
     const rlimit limit{3000, 3600};
     setrlimit(RLIMIT_CPU, &limit);
+    prctl(PR_SET_NAME, "profshim-test");  // else it would get no CPU on a busy machine
     const AThread job("job"), ours("profshim-writer");
 
     spare_time();
