@@ -143,6 +143,14 @@ def lacks_cgroup(match, test):
                    ("/sys/fs/cgroup/cgroup.subtree_control", "/sys/fs/cgroup/memory/cgroup.procs"))
 
 
+PROCESSES = ("unshare", "--pid", "--fork", "--mount-proc", "true")  # fails in a chroot that is no mount point
+USERS = ("unshare", "--user", "--map-root-user", "true")  # fails in every chroot: unshare(2)
+
+
+def cannot_unshare(match, test):
+    return fails(*(USERS if "/user_namespace_" in test.name else PROCESSES))
+
+
 MOUNT = ("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/dev/shm")
 MOUNT_FILE = """folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
   truncate -s 64M "$folder/image" && mkfs.ext4 -qF "$folder/image" && mkdir "$folder/disk" &&
@@ -165,7 +173,8 @@ RULES = [(re.compile(f"(?:{pattern})\\Z", re.DOTALL), lacks) for pattern, lacks 
     (r"a file cannot be mounted here: .*", cannot("sh", "-c", MOUNT_FILE)),
     # The youngest of the environments is the quota of a tmpfs: Linux 6.6.
     (r"this environment cannot be made here", cannot(*MOUNT, "-o", "usrquota")),
-    (r"no PID namespace can be made here", cannot("unshare", "--pid", "--fork", "true")),
+    (r"no PID namespace can be made here", cannot(*PROCESSES)),
+    (r"the job itself does not run so here: exit 1: unshare: .*", cannot_unshare),
     (r"no UTS namespace can be made here", cannot("unshare", "--uts", "true")),
     (r"no network namespace or no /dev/net/tun here", cannot("unshare", "--net", "sh", "-c", "exec 3<>/dev/net/tun")),
     (r"SCHED_FIFO is not permitted here", cannot("chrt", "--fifo", "1", "true")),
